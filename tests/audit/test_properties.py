@@ -230,7 +230,7 @@ def test_a_pair_is_its_common_rows_with_and_without_a_person() -> None:
 
 
 def test_a_search_without_neighbours_or_with_another_norm_is_refused() -> None:
-    with pytest.raises(CatalogError, match="neighbours"):
+    with pytest.raises(CatalogError, match="neighbouring inputs"):
         searched_sensitivity(sum)
     with pytest.raises(CatalogError, match="norm"):
         searched_sensitivity(sum, Tables(0, 1), 3)

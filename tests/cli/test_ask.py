@@ -29,7 +29,7 @@ def test_a_question_is_answered_as_a_table_with_error_bars(jali: Runner, clinic:
     assert [line.split()[0] for line in lines[2:5]] == ["A", "B", "C"]
     assert "95 % interval" in outcome.out
     assert "cost epsilon 0.5" in outcome.out
-    assert "left epsilon 0.5" in outcome.out
+    assert "remaining epsilon 0.5" in outcome.out
     assert outcome.err == ""
 
 
@@ -54,7 +54,7 @@ def test_the_same_question_again_gives_the_same_answer_and_says_so(jali: Runner,
     again = jali("ask", clinic, BY_WARD, "--epsilon", "0.1", "--json").document
     assert again["cached"] is True
     assert (again["rows"], again["receipt"]) == (first["rows"], first["receipt"])
-    assert "released before" in jali("ask", clinic, BY_WARD, "--epsilon", "0.1").out
+    assert "already released" in jali("ask", clinic, BY_WARD, "--epsilon", "0.1").out
 
 
 def test_a_wider_confidence_gives_wider_intervals(jali: Runner, clinic: Path) -> None:

@@ -310,7 +310,7 @@ def test_a_directory_for_pictures_is_made_before_anything_runs(jali: Runner, tmp
     (tmp_path / "taken").write_text("")
     outcome = jali("attack", "all", "--plot", tmp_path / "taken")
     assert (outcome.code, outcome.out) == (2, "")
-    assert "is no directory" in outcome.err
+    assert "is not a directory" in outcome.err
 
 
 def test_wrong_use_points_to_the_help_of_the_attack(capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,7 +40,7 @@ def test_a_file_of_questions_is_answered_once_and_redeemed(jali: Any, clinic: Pa
     assert sum(n for _, n in wards) <= total
     again = jali("redeem", clinic, document["receipt"])
     assert again.code == 0
-    assert "released before" in again.out
+    assert "already released" in again.out
     assert "[2]" in again.out
 
 
@@ -78,7 +78,7 @@ def test_a_refusal_by_the_budget_is_about_the_batch_and_says_what_would_fit(
     refused = jali("batch", clinic, file, "--epsilon", "1000")
     assert refused.code == 3
     assert "does not cover this batch" in refused.err
-    assert "What would fit: this batch for epsilon" in refused.err
+    assert "What would fit: this batch for a total epsilon of" in refused.err
     told = jali("batch", clinic, file, "--epsilon", "1/2", "--explain").out
     assert "COUNT(*): ± " in told
     assert "Remaining of table visits: epsilon 2.5" in told

@@ -143,7 +143,7 @@ def test_grant_names_what_is_left_and_refuses_an_unknown_table(jali: Runner, cli
 def test_refresh_has_questions_answered_and_paid_anew(jali: Runner, clinic: Path) -> None:
     sql = "SELECT COUNT(*) AS n FROM visits"
     first = jali("ask", clinic, sql, "--epsilon", "0.1", "--json").document
-    assert "answered anew" in jali("refresh", clinic, "visits").out
+    assert "answered and charged again" in jali("refresh", clinic, "visits").out
     assert jali("refresh", clinic, "visits", "--json").document["refreshed"] is True
     again = jali("ask", clinic, sql, "--epsilon", "0.1", "--json").document
     assert again["cached"] is False

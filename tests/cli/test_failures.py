@@ -158,7 +158,7 @@ def test_remedies_speak_of_options_and_verbs(jali: Runner, clinic: Path, visits:
     no_grant = said("ask", clinic, COUNT, *loss, "--analyst", "o'neil b")
     assert f"Ask the curator for it: jali grant {clinic} {name} visits --epsilon NUMBER" in no_grant
     assert "--max-rows is missing." in said(*protect, "--unit", "patient_id")
-    assert "--range floor=LOW:HIGH, or --range floor=auto; or clamp" in said(
+    assert "--range floor=LOW:HIGH or --range floor=auto, or clamp" in said(
         "ask", clinic, "SELECT SUM(floor) FROM visits", *loss
     )
     assert "--keys floor=A,B,..." in said(

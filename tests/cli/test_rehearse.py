@@ -16,7 +16,7 @@ def test_a_rehearsal_is_marked_first_and_says_what_the_question_would_cost(jali:
     lines = outcome.out.splitlines()
     assert lines[0] == "Rehearsal: synthetic data. Nothing real was read, and nothing was charged."
     assert [line.split()[0] for line in lines[4:7]] == ["A", "B", "C"]
-    assert "In earnest it would cost epsilon 0.5 and leave:" in lines
+    assert "The real question would cost epsilon 0.5, with these budgets remaining:" in lines
     assert [line.split("  ")[1] for line in lines[-1:]] == ["grant ana on visits"]
     assert jali("ledger", clinic, "--json").document["receipts"] == []
 

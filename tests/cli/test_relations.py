@@ -89,7 +89,7 @@ def test_a_question_over_two_tables_says_what_each_paid_and_has_left(jali: Runne
         ["orders", "cost", "epsilon"],
     ]
     assert lines[-1].startswith("receipt ")
-    assert "answered before: the tables were not charged again" in jali(*asked).out
+    assert "already released: nothing was charged again" in jali(*asked).out
     document = jali(*asked, "--json").document
     assert set(document["remaining"]) == set(document["costs"]) == {"lines", "orders"}
 
@@ -136,7 +136,7 @@ def test_a_range_that_is_not_known_is_bought_once_and_listed(jali: Runner, shop:
     protect = ("protect", shop, "scores", tmp_path / "scores.parquet", *declared)
     outcome = jali(*protect)
     assert outcome.code == 0
-    assert "bought for epsilon 2" in outcome.out
+    assert "estimated with epsilon 2" in outcome.out
     column = next(c for c in jali(*protect, "--json").document["columns"] if c["name"] == "points")
     assert (column["range_epsilon"], len(column["range"])) == ("2", 2)
     spent = {a["account"]: a["spent"]["epsilon"] for a in jali("ledger", shop, "--json").document["accounts"]}
@@ -154,9 +154,9 @@ def test_the_loss_may_stand_in_the_question(jali: Runner, shop: Path) -> None:
 @pytest.mark.parametrize(
     ("option", "value", "said"),
     [
-        ("--max-rows", "0", "--max-rows is a whole number"),
+        ("--max-rows", "0", "--max-rows must be a whole number"),
         ("--max-groups", "0", "--max-groups is a whole number"),
-        ("--min-people", "-1", "--min-people is a whole number"),
+        ("--min-people", "-1", "--min-people must be a whole number"),
         ("--delta", "2", "Give --delta 1e-9"),
         ("--delta", "x", "not a finite number"),
         ("--max-rows", "many", "Invalid value for '--max-rows'"),

@@ -48,7 +48,7 @@ def test_a_token_is_shown_once_listed_without_its_secret_and_revoked(jali: Runne
     assert made.code == 0
     text = made.out.strip()
     assert re.fullmatch(r"jali_[0-9a-f]{12}_[\w-]{40,}", text)
-    assert "It is shown this once" in made.err
+    assert "It is shown only once" in made.err
     _, id_, secret = text.split("_", 2)
     listed = jali("token", "list", clinic)
     assert (id_ in listed.out, "valid" in listed.out, secret in listed.out) == (True, True, False)

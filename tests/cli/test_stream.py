@@ -93,19 +93,22 @@ def test_creating_says_what_was_chosen_and_what_it_costs_and_again_changes_nothi
 ) -> None:
     made = stream("create", *DECLARED, name="other")
     assert made.code == 0
-    assert "other is declared and paid." in made.out
+    assert "other is declared and charged." in made.out
     assert "epsilon 1" in made.out
     again = stream("create", *DECLARED, name="other")
     assert again.code == 0
     assert "Nothing changed" in again.out
     another = stream("create", "--unit", "patient", "--horizon", 9, "--epsilon", 1, name="other")
     assert another.code == 2
-    assert f"See its declaration with jali stream show {tmp_path / 'clinic.jali'} other --explain." in another.err
+    assert (
+        f"See its declaration with jali stream show {tmp_path / 'clinic.jali'} other --explain, or choose"
+        in another.err
+    )
     assert listed(jali, tmp_path) == ["admissions", "other"]
     ledger = jali("ledger", tmp_path / "clinic.jali", "--json").document
     assert {a["account"]: a["spent"]["epsilon"] for a in ledger["accounts"]} == {
         "stream admissions": "1",
-        "another name for the stream": "1",
+        "stream other": "1",
     }
 
 
@@ -272,7 +275,7 @@ def test_items_that_cannot_be_read_are_told_apart_and_may_come_again(stream: Run
     file.write_text("item,owner,key\n1,p1,a\n2,p2,A\n3,p2,A\n")
     told = stream("append", file, name="wards").out
     assert "1 new · 0 known before · 1 dropped · 1 unreadable" in told
-    assert "Dropped: beyond what one person may add (--max-ticks 1, --max-items 1)." in told
+    assert "Dropped: beyond the contribution bounds of one person (--max-ticks 1, --max-items 1)." in told
     assert "Unreadable: every item needs item, owner and key (one of A, B, C, ...)." in told
     file.write_text("item,owner,key\n1,p1,A\n2,p2,A\n3,p2,A\n")
     again = stream("append", file, "--json", name="wards").document

@@ -165,10 +165,10 @@ def test_a_question_that_was_answered_is_explained_as_free(tmp_path: Path) -> No
     session.ask(COUNT, epsilon="1/4")
     before = session.remaining("visits")
     told = dict(session.explain(COUNT, epsilon="1/4").leaves)
-    assert all(text.startswith("released before, so it is free") for text in told.values())
+    assert all(text.startswith("already released, so it is free") for text in told.values())
     assert str(before) in told["grant ana on visits"]
     # Another analyst has not paid, and is not told what others asked.
     db.grant("ben", "visits", jali.Budget(epsilon=1))
     other = dict(db.session("ben").explain(COUNT, epsilon="1/4").leaves)
-    assert not any("released before" in text for text in other.values())
+    assert not any("already released" in text for text in other.values())
     assert session.remaining("visits") == before

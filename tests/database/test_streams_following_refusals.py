@@ -140,7 +140,7 @@ def test_rows_that_are_people_need_a_column_that_tells_them_apart(db: jali.Datab
     ) as refused:
         _read(db, query)
     assert 'key="' in (refused.value.remedy or "")
-    with pytest.raises(CatalogError, match="no column nothing"):
+    with pytest.raises(CatalogError, match="no text or integer column nothing"):
         _read(db, query, key="nothing")
     with pytest.raises(CatalogError, match="no column age of texts"):
         _read(db, query, key="age")
@@ -180,5 +180,5 @@ def test_the_clock_starts_where_a_tick_of_the_question_begins(
 
 
 def test_a_question_to_follow_is_a_text(db: jali.Database) -> None:
-    with pytest.raises(QueryError, match="in SQL"):
+    with pytest.raises(QueryError, match="must be SQL text"):
         _read(db, 7)  # type: ignore[arg-type]

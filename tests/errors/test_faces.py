@@ -137,7 +137,7 @@ def check_command_line(
     mistake: Mistake, here: JaliError, place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The command line has the same in its words, for programs and for people."""
-    database = Path(place.app.state.house.settings.data) / "clinic.jali"
+    database = Path(place.app.state.jali.settings.data) / "clinic.jali"
     arguments = ["ask", str(database), mistake.sql, *mistake.options, "--analyst", "ana"]
     assert main([*arguments, "--json"]) > 1
     told = json.loads(capsys.readouterr().out)["error"]

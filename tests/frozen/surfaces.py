@@ -9,6 +9,7 @@ import importlib
 import inspect
 import json
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from pathlib import Path
@@ -46,7 +47,9 @@ def _of_module(name: str) -> Iterator[str]:
     public = getattr(module, "__all__", None) or [each for each in vars(module) if not each.startswith("_")]
     yield f"# {name}"
     for each in sorted(public):
-        value = getattr(module, each)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # old names work for one release
+            value = getattr(module, each)
         if inspect.ismodule(value):
             continue
         if name not in _WITHOUT_IMPORTS or str(getattr(value, "__module__", "")).startswith(name):

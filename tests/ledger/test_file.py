@@ -117,7 +117,7 @@ def test_a_sum_that_cannot_be_read_is_an_error_of_the_ledger(path: Path) -> None
 def test_a_missing_directory_a_directory_and_a_second_name_are_refused(tmp_path: Path, path: Path) -> None:
     with pytest.raises(LedgerError, match="cannot be opened"):
         SqliteLedger(tmp_path / "nowhere" / "clinic.jali")
-    with pytest.raises(LedgerError, match="not a file"):
+    with pytest.raises(LedgerError, match="not a regular file"):
         SqliteLedger(tmp_path)
     SqliteLedger(path).close()
     (tmp_path / "twin.jali").hardlink_to(path)

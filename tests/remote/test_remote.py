@@ -52,7 +52,7 @@ def test_a_plan_is_the_same_here_and_there_but_for_the_curators_folders(
     local, remote = here.explain(WARDS, epsilon=1), there.explain(WARDS, epsilon=1)
     assert str(local) == str(remote)
     assert (local.cost, local.leaves) == (remote.cost, remote.leaves)
-    folder = str(place.app.state.house.settings.data)
+    folder = str(place.app.state.jali.settings.data)
     assert folder in local.sql
     assert folder not in remote.sql + repr(remote.tables)
 
@@ -192,7 +192,7 @@ def test_tables_and_streams_are_listed_here_and_there(place: Place, here: Sessio
     assert [repr(table) for table in there.tables()] == [repr(table) for table in here.tables()]
     assert there.tables()[0].fields == here.tables()[0].fields
     assert there.streams() == here.streams() == ("admissions",)
-    assert str(place.app.state.house.settings.data) not in repr(there.tables()[0].source)
+    assert str(place.app.state.jali.settings.data) not in repr(there.tables()[0].source)
 
 
 def test_parts_are_told_as_a_list(place: Place) -> None:

@@ -66,7 +66,7 @@ def served(directory: Path, *, epsilon: Any = 100, memory: str = "own", **option
 def running(app: FastAPI) -> Iterator[str]:
     """Run an application in a thread on a free port."""
     listening = listen(Settings(port=0))
-    http = make_connection_class(app.state.house.settings)
+    http = make_connection_class(app.state.jali.settings)
     config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="on", ws="none", http=http)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

@@ -15,7 +15,7 @@ from tests.server.serving import Place, served
 
 from jali.engines.duckdb import DuckDBEngine
 from jali.errors import EngineError
-from jali.execution.ask import QuestionRunner
+from jali.execution.reservation import QuestionRunner
 
 WARDS = {"sql": "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", "epsilon": "0.1"}
 
@@ -65,7 +65,7 @@ def test_explaining_is_free_and_says_what_a_question_leaves(place: Place) -> Non
     assert told["exact_loss"] == "1/10"
     assert [name for name, _ in told["leaves"]] == ["grant ana on visits"]
     assert str(place.database.ledger.accounts()[0].spent.amount) == "0"
-    assert str(place.app.state.house.settings.data) not in json.dumps(told)
+    assert str(place.app.state.jali.settings.data) not in json.dumps(told)
 
 
 @pytest.mark.parametrize(

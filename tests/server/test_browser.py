@@ -173,7 +173,7 @@ def test_a_link_fills_in_the_token_and_leaves_none_in_the_address(site: Site, op
     page.goto(f"{site.address}/#{site.ana}")
     button = page.get_by_role("button", name="Sign in")
     playwright.expect(button).to_be_focused()  # and not pressed: the link may be somebody else's
-    playwright.expect(page.get_by_role("status")).to_have_text("The link filled in your token: press Sign in.")
+    playwright.expect(page.get_by_role("status")).to_have_text("The link has filled in your token. Press Sign in.")
     assert site.ana not in page.evaluate("location.href")
     button.click()
     page.wait_for_url(f"{site.address}/")
@@ -189,7 +189,7 @@ def test_typing_explains_and_marks_mistakes(site: Site, opening: Opener) -> None
     playwright.expect(panel).to_contain_text("Table visits has no column nope.")
     assert panel.locator("pre").inner_text() == "SELECT nope FROM visits\n       ^"
     page.get_by_label("Question, in SQL").fill(COUNTS)
-    playwright.expect(panel).to_contain_text("Would cost")
+    playwright.expect(panel).to_contain_text("Privacy loss")
     playwright.expect(panel).to_contain_text("grant ana on visits")
     page.get_by_label("epsilon", exact=True).fill("0.25")
     playwright.expect(panel.locator(".cost")).to_have_text("epsilon 0.25")
@@ -268,7 +268,7 @@ def test_a_long_question_is_followed_to_its_answer(site: Site, opening: Opener, 
     page = opening(token=site.ana)
     page.get_by_label("Question, in SQL").fill("SELECT COUNT(*) AS n FROM visits WHERE age > 41")
     page.keyboard.press("Control+Enter")
-    playwright.expect(page.locator(".waiting")).to_contain_text("Being answered")
+    playwright.expect(page.locator(".waiting")).to_contain_text("Running")
     playwright.expect(page.locator("[data-stage]")).to_have_text("reading")
     go.set()
     playwright.expect(page.locator(".answer tbody tr")).to_have_count(1)
@@ -291,16 +291,16 @@ def test_a_curator_protects_a_table(site: Site, opening: Opener, shoot: Any) -> 
     page = opening("/curator", token=site.curator)
     form = page.locator("form[action='/curator/protect']")
     form.get_by_label("Name").fill("wards")
-    form.get_by_label("File below").fill("wards.parquet")
+    form.get_by_label("File in the data directory").fill("wards.parquet")
     form.get_by_label("Unit").fill("patient_id")
-    form.get_by_label("Rows a person").fill("5")
+    form.get_by_label("Rows per person").fill("5")
     form.get_by_label("Budget, epsilon").fill("2")
     form.get_by_label("Columns").fill("age = 0:120\nward = A, B, C, D")
     shoot(page, "curator.png")
     form.get_by_role("button", name="Protect").click()
     playwright.expect(page.get_by_role("status")).to_contain_text("Table wards is protected.")
     page.locator("form[action='/curator/tokens']").get_by_label("Name").fill("bo")
-    page.get_by_role("button", name="Make", exact=True).click()
+    page.get_by_role("button", name="Create", exact=True).click()
     playwright.expect(page.locator("#new-token")).to_contain_text("jali_")
     playwright.expect(page.get_by_role("button", name="Copy")).to_be_visible()
     shoot(page, "token.png")
@@ -319,26 +319,26 @@ def test_a_curator_protects_a_table(site: Site, opening: Opener, shoot: Any) -> 
     assert "Revoke the token of bo?" in said[0]
     page.once("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Revoke the token of bo").click()
-    playwright.expect(page.get_by_role("status")).to_contain_text("is refused from now on")
+    playwright.expect(page.get_by_role("status")).to_contain_text("is revoked")
     playwright.expect(rows.first).to_contain_text("revoked")
 
 
 def test_a_slider_moves_the_curve_and_an_audit_tells_its_verdict(site: Site, opening: Opener, shoot: Any) -> None:
     page = opening("/lab", token=site.ana)
-    said, law = page.locator("#lab-said"), page.locator("#curve polyline.law")
+    said, law = page.locator("#lab-text"), page.locator("#curve polyline.law")
     playwright.expect(said).to_contain_text("of 1,024 bits")
     before, share = law.get_attribute("points"), said.inner_text()
     page.locator("#people").fill("12")
     playwright.expect(said).to_contain_text("of 4,096 bits")
     assert law.get_attribute("points") != before
     page.locator("#noise").fill("3")
-    playwright.expect(page.locator("#noise-said")).to_have_text("1,000")
+    playwright.expect(page.locator("#noise-text")).to_have_text("1,000")
     playwright.expect(page.locator("#noise")).to_have_attribute("aria-valuetext", "1,000")
     playwright.expect(said).not_to_have_text(share)
     page.locator("#loss").fill("2.5")
     playwright.expect(page.locator("#loss-said")).to_have_text("316")
     page.get_by_label("Find").fill("no such thing")
-    playwright.expect(page.get_by_text("Nothing is called like this.")).to_be_visible()
+    playwright.expect(page.get_by_text("No match.")).to_be_visible()
     playwright.expect(page.locator("#audit-table")).to_be_hidden()
     page.get_by_label("Find").fill("laplace")
     row = page.locator("tr[data-name=laplace]")
@@ -347,7 +347,7 @@ def test_a_slider_moves_the_curve_and_an_audit_tells_its_verdict(site: Site, ope
     playwright.expect(row.locator(".verdict")).to_contain_text("no violation found up to epsilon")
     playwright.expect(row.locator(".claimed")).to_have_text(claimed)
     page.locator("#noise").fill("1.5")
-    playwright.expect(page.locator("#noise-said")).to_have_text("31.6")
+    playwright.expect(page.locator("#noise-text")).to_have_text("31.6")
     shoot(page, "lab.png")
 
 
@@ -394,7 +394,7 @@ def test_on_a_phone_no_page_scrolls_sideways(site: Site, opening: Opener, shoot:
 def test_it_is_dark_where_that_is_preferred(site: Site, opening: Opener, shoot: Any) -> None:
     page = opening(token=site.ana, color_scheme="dark")
     page.get_by_label("Question, in SQL").fill(COUNTS)
-    playwright.expect(page.locator("#explained")).to_contain_text("Would cost")
+    playwright.expect(page.locator("#explained")).to_contain_text("Privacy loss")
     shoot(page, "explain_dark.png")
     page.keyboard.press("Control+Enter")
     playwright.expect(page.locator(".answer tbody tr")).to_have_count(3)
@@ -407,7 +407,7 @@ def test_it_is_dark_where_that_is_preferred(site: Site, opening: Opener, shoot: 
 def test_a_link_works_in_a_tab_that_is_already_at_the_door(site: Site, opening: Opener) -> None:
     page = opening("/sign-in")
     page.evaluate(f"location.hash = '#{site.ana}'")
-    playwright.expect(page.get_by_text("The link filled in your token")).to_be_visible()
+    playwright.expect(page.get_by_text("The link has filled in your token")).to_be_visible()
     playwright.expect(page.get_by_label("Token")).to_have_value(site.ana)
     assert site.ana not in page.evaluate("location.href")
 
@@ -436,7 +436,7 @@ def test_asking_is_shown_at_once_and_what_was_explained_is_gone(
 
     page.route("**/ask/answer", hold)
     page.get_by_label("Question, in SQL").fill("SELECT COUNT(*) AS n FROM visits WHERE age > 43")
-    playwright.expect(page.locator("#explained")).to_contain_text("Would cost")
+    playwright.expect(page.locator("#explained")).to_contain_text("Privacy loss")
     page.evaluate(
         """() => {
             document.querySelector("button[value=ask]").click();
@@ -499,8 +499,8 @@ def test_a_server_that_goes_away_is_said_and_the_receipt_named(
     page.keyboard.press("Control+Enter")
     lost = page.locator("[data-lost]")
     playwright.expect(lost).to_be_visible()
-    playwright.expect(lost).to_contain_text("The server does not answer.")
-    playwright.expect(lost).to_contain_text("redeemed")
+    playwright.expect(lost).to_contain_text("The server does not respond.")
+    playwright.expect(lost).to_contain_text("Redeem the receipt")
     shoot(page, "lost.png")
     go.set()
     opening.problems[:] = [one for one in opening.problems if "ERR_FAILED" not in one]

@@ -162,7 +162,7 @@ def test_a_route_that_is_added_is_behind_the_door(tmp_path: Path, monkeypatch: p
 )
 def test_what_is_no_token_is_refused_alike(clinic: Place, header: str) -> None:
     # Wrong tokens are counted by address: each of these tests is allowed some.
-    clinic.app.state.house.wrong._buckets.clear()
+    clinic.app.state.jali.failed_sign_ins._buckets.clear()
     with clinic.client() as client:
         response = client.get("/api/v1/me", headers={"Authorization": header})
     assert response.status_code == 401
@@ -182,7 +182,7 @@ def test_many_wrong_tokens_make_an_address_wait_and_good_ones_still_work(place: 
 def test_a_revoked_token_is_refused_at_once_wherever_it_is_used(place: Place) -> None:
     with place.client("ana") as ana, place.client("cara") as cara:
         token = ana.get("/api/v1/me").json()["token"]
-        cookie = place.app.state.house.gate.cookies.sign(token)
+        cookie = place.app.state.jali.auth.cookies.sign(token)
         signed = {SESSION_COOKIE: cookie}
         assert httpx.get(f"{place.address}/api/v1/me", cookies=signed).status_code == 200
         assert cara.delete(f"/api/v1/tokens/{token}").json()["state"] == "revoked"
@@ -202,10 +202,10 @@ def test_an_expired_token_is_refused(place: Place, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_change_by_cookie_needs_the_word_of_its_session(place: Place) -> None:
-    gate = place.app.state.house.gate
+    auth = place.app.state.jali.auth
     with place.client("cara") as client:
         token = client.get("/api/v1/me").json()["token"]
-    cookie = gate.cookies.sign(token)
+    cookie = auth.cookies.sign(token)
     form = {"name": "zoe"}
     with httpx.Client(base_url=place.address, cookies={SESSION_COOKIE: cookie}) as browser:
         assert browser.get("/api/v1/tokens").status_code == 200
@@ -213,11 +213,11 @@ def test_a_change_by_cookie_needs_the_word_of_its_session(place: Place) -> None:
             "",
             "x",
             SessionCookies(b"another" * 5).csrf_token(cookie),
-            gate.cookies.csrf_token(gate.cookies.sign(token)),
+            auth.cookies.csrf_token(auth.cookies.sign(token)),
         ):
             response = browser.post("/api/v1/tokens", json=form, headers={"X-CSRF-Token": word})
             assert (response.status_code, response.json()["error"]["type"]) == (403, "FormExpired")
-        good = browser.post("/api/v1/tokens", json=form, headers={"X-CSRF-Token": gate.cookies.csrf_token(cookie)})
+        good = browser.post("/api/v1/tokens", json=form, headers={"X-CSRF-Token": auth.cookies.csrf_token(cookie)})
         assert good.status_code == 201
     for wrong in ("", "x", cookie[:-2], cookie + "a", SessionCookies(b"another" * 5).sign(token)):
         response = httpx.get(f"{place.address}/api/v1/me", cookies={SESSION_COOKIE: wrong} if wrong else {})
@@ -237,9 +237,9 @@ def test_a_visit_opens_one_run_alone(tmp_path: Path) -> None:
         with running(app) as address:
             told = httpx.get(f"{address}/api/v1/me", headers={"Authorization": f"Bearer {visit.text}"})
             assert told.json()["role"] == "curator"
-            cookie = app.state.house.gate.cookies.sign(visit.id)
+            cookie = app.state.jali.auth.cookies.sign(visit.id)
             assert httpx.get(f"{address}/api/v1/me", cookies={SESSION_COOKIE: cookie}).status_code == 200
-            other = app.state.house.gate.cookies.sign(later.id)
+            other = app.state.jali.auth.cookies.sign(later.id)
             assert httpx.get(f"{address}/api/v1/me", cookies={SESSION_COOKIE: other}).status_code == 401
             wrong = httpx.get(f"{address}/api/v1/me", headers={"Authorization": f"Bearer {later.text}"})
             assert wrong.status_code == 401
@@ -386,7 +386,7 @@ def test_another_site_signs_nobody_in(place: Place) -> None:
 
 def test_who_signs_out_has_ended_the_session_everywhere(place: Place) -> None:
     signed = httpx.post(f"{place.address}/sign-in", data={"token": place.tokens["ana"]}).cookies
-    word = place.app.state.house.gate.cookies.csrf_token(signed[SESSION_COOKIE])
+    word = place.app.state.jali.auth.cookies.csrf_token(signed[SESSION_COOKIE])
     assert httpx.get(f"{place.address}/budget", cookies=signed).status_code == 200
     assert httpx.post(f"{place.address}/sign-out", data={"csrf": word}, cookies=signed).status_code == 303
     assert httpx.get(f"{place.address}/api/v1/me", cookies=signed).status_code == 401
@@ -411,7 +411,7 @@ def pages() -> list[tuple[str, str]]:
 def test_every_page_is_behind_the_door_and_curators_pages_are_theirs(clinic: Place) -> None:
     found = pages()
     assert len(found) > 12
-    cookies = clinic.app.state.house.gate.cookies
+    cookies = clinic.app.state.jali.auth.cookies
     for method, route in found:
         if route == "/sign-in":
             continue

@@ -73,9 +73,9 @@ def leave(place: Place, began: threading.Event, **options: Any) -> None:
 def test_when_its_client_leaves_the_engine_stops_and_the_receipt_stays_open(
     place: Place, endless: threading.Event
 ) -> None:
-    desk = place.app.state.house.desk
+    jobs = place.app.state.jali.jobs
     leave(place, endless)
-    until(lambda: desk.under_way == 0)
+    until(lambda: jobs.under_way == 0)
     (receipt,) = place.database.receipts()
     assert receipt.state == "open"
     assert not place.database.tables.state("visits").closed
@@ -83,7 +83,7 @@ def test_when_its_client_leaves_the_engine_stops_and_the_receipt_stays_open(
 
 def test_what_was_cancelled_is_redeemed_later(place: Place, endless: threading.Event) -> None:
     leave(place, endless)
-    until(lambda: place.app.state.house.desk.under_way == 0)
+    until(lambda: place.app.state.jali.jobs.under_way == 0)
     (receipt,) = place.database.receipts()
     with place.client("ana") as ana, pytest.MonkeyPatch.context() as patch:
         patch.setattr(DuckDBEngine, "run", lambda *_: [(17 << 20,)])
@@ -96,9 +96,9 @@ def test_whoever_was_told_the_receipt_may_leave_and_come_back(place: Place, endl
     with place.client("ana") as ana:
         assert ana.post("/api/v1/ask", json=ENDLESS | {"wait": 0}).status_code == 202
     leave(place, endless)
-    desk = place.app.state.house.desk
+    jobs = place.app.state.jali.jobs
     (receipt,) = place.database.receipts()
-    assert desk.under_way == 1
+    assert jobs.under_way == 1
     with place.client("ana") as ana:
         assert ana.get(f"/api/v1/receipts/{receipt.id}").json()["working"]
         assert ana.post(f"/api/v1/receipts/{receipt.id}/cancel").status_code == 200
@@ -126,7 +126,7 @@ def test_those_who_still_wait_are_told_that_it_was_cancelled(place: Place, endle
     thread = threading.Thread(target=wait)
     thread.start()
     assert endless.wait(30)
-    until(lambda: any(job.waiting for job in place.app.state.house.desk._jobs.values()))
+    until(lambda: any(job.waiting for job in place.app.state.jali.jobs._jobs.values()))
     (receipt,) = place.database.receipts()
     with place.client("ana") as ana:
         assert ana.post(f"/api/v1/receipts/{receipt.id}/cancel").status_code == 200

@@ -91,7 +91,7 @@ def test_until_then_its_receipt_is_open_and_its_worker_taken(
         shown = client.get(f"/api/v1/receipts/{receipt.id}").json()
         assert (shown["state"], shown["working"], shown["stage"]) == ("open", True, "reading")
         assert client.get(f"/api/v1/receipts/{receipt.id}/answer").status_code == 202
-    assert place.app.state.house.desk.under_way == 1
+    assert place.app.state.jali.jobs.under_way == 1
     assert not answer.done()
     over.set()
     assert answer.result(30).status_code == 200
@@ -128,7 +128,7 @@ def test_who_cancels_does_not_learn_whether_the_engine_was_done(
             return client.post(f"/api/v1/receipts/{receipt.id}/cancel")
 
     cancelled = asking.submit(cancel)
-    job = place.app.state.house.desk.find_job(receipt.id)
+    job = place.app.state.jali.jobs.find_job(receipt.id)
     while not job.cancellation.reason:
         assert not cancelled.done()
     over.set()

@@ -18,13 +18,12 @@ from tests.database.clinic import COLUMNS, make_visits, open_clinic
 
 import jali
 from jali.engines.duckdb import DuckDBEngine
-from jali.server.app import make_app
+from jali.server.app import STATIC, make_app
 from jali.server.auth import RunToken
 from jali.server.pages.charts import MOST_BARS, build_bar_chart
 from jali.server.pages.curator_pages import list_files
 from jali.server.pages.error_pages import build_error_card
 from jali.server.pages.page_forms import local_path, read_columns
-from jali.server.pages.page_routes import STATIC
 from jali.server.pages.rendering import TEMPLATES
 from jali.server.settings import Settings
 
@@ -96,7 +95,7 @@ def served(folder: Path) -> Iterator[Clinic]:
         ana, curator = made.access.create("ana", "analyst").text, made.access.create("cara", "curator").text
         app = make_app(made, Settings(data=folder, patience=30, burst=1000))
         yield Clinic(made, app, runner, folder, ana, curator)
-        runner.run(app.state.house.desk.stop(10))
+        runner.run(app.state.jali.jobs.stop(10))
 
 
 @pytest.fixture
@@ -373,7 +372,7 @@ def test_an_answer_has_a_table_bars_a_chart_a_receipt_downloads_and_its_plan(cli
         "Theorem 4.1",
     ):
         assert part in told
-    assert "left on visits" in told
+    assert "remaining on visits" in told
     other = ana.get(f"/receipts/{receipt.id}?column=a").text
     assert "<figcaption>a</figcaption>" in other
 
@@ -386,7 +385,7 @@ def test_the_plan_names_no_folder_of_the_server(clinic: Clinic, ana: Browser) ->
 def test_without_the_script_the_whole_page_explains_and_answers(clinic: Clinic, ana: Browser) -> None:
     explained = ana.post("/ask", sql=COUNTS, epsilon="0.25", do="explain")
     assert explained.status_code == 200
-    assert "Would cost" in explained.text
+    assert "Privacy loss" in explained.text
     assert 'value="0.25"' in explained.text
     assert clinic.db.receipts() == ()
     answered = ana.post("/ask", sql=COUNTS, epsilon="0.25", do="ask")
@@ -396,7 +395,7 @@ def test_without_the_script_the_whole_page_explains_and_answers(clinic: Clinic, 
 
 def test_the_budget_refuses_with_what_would_fit(clinic: Clinic, ana: Browser) -> None:
     told = ana.post("/ask/answer", part=True, sql=COUNTS, epsilon="7").text
-    assert "The budget refuses this" in told
+    assert "Budget exceeded" in told
     for part in ("Requested", "Remaining", "Difference", "epsilon 7", "What would fit"):
         assert part in told
     assert 'data-fill="epsilon" data-amount="1"' in told
@@ -478,10 +477,10 @@ def test_a_long_question_gives_its_receipt_and_then_its_answer(clinic: Clinic, m
     waiting = browser.post("/ask/answer", part=True, sql=COUNTS, epsilon="0.1").text
     (receipt,) = clinic.db.receipts()
     assert f'data-events="/api/v1/receipts/{receipt.id}/events"' in waiting
-    assert "Being answered" in browser.get(f"/receipts/{receipt.id}", **PART).text
+    assert "Running" in browser.get(f"/receipts/{receipt.id}", **PART).text
     assert "working" in browser.get("/budget").text
     go.set()
-    clinic.runner.run(app.state.house.desk.stop(10))
+    clinic.runner.run(app.state.jali.jobs.stop(10))
     later = clinic.browser(clinic.ana)
     assert 'class="card answer"' in later.get(f"/receipts/{receipt.id}", **PART).text
 
@@ -491,7 +490,7 @@ def test_who_has_no_grant_is_told_where_they_type_and_when_they_ask(clinic: Clin
     assert "no grant</span>" in eve.get("/ask").text
     assert "no grant</span>" not in clinic.browser(clinic.ana).get("/ask").text
     told = eve.post("/ask/explain", part=True, sql=COUNTS, epsilon="0.1").text
-    assert "Would cost" in told
+    assert "Privacy loss" in told
     assert "eve has no grant on visits" in told
     assert "<dt>leaves</dt>" not in told
     refused = eve.post("/ask/answer", part=True, sql=COUNTS, epsilon="0.1").text
@@ -553,7 +552,7 @@ def test_an_open_receipt_is_redeemed_from_the_ledger(clinic: Clinic, ana: Browse
     receipt = begun(clinic.db)
     listed = ana.get("/budget").text
     assert f'action="/receipts/{receipt}/redeem"' in listed
-    assert "Paid, not answered" in ana.get(f"/receipts/{receipt}").text
+    assert "Reserved, not answered" in ana.get(f"/receipts/{receipt}").text
     assert 'class="card answer"' in ana.done(f"/receipts/{receipt}/redeem")
     assert f'action="/receipts/{receipt}/redeem"' not in ana.get("/budget").text
 
@@ -654,14 +653,14 @@ def test_a_curator_grants_refreshes_makes_a_token_and_revokes_it(clinic: Clinic,
     )
     assert str(clinic.db.remaining("visits", analyst="bo").epsilon) == "1/2"
     before = clinic.db.ask(COUNTS, epsilon="0.1").receipt
-    assert "answered anew" in cara.done("/curator/refresh", table="visits")
+    assert "answered on the new data" in cara.done("/curator/refresh", table="visits")
     assert clinic.db.ask(COUNTS, epsilon="0.1").receipt != before
     made = cara.done("/curator/tokens", name="bo", role="analyst", days="7")
     found = re.search(r"jali_[0-9a-f]+_[\w-]+", made)
     assert found is not None
     bo = clinic.browser(found[0])
     assert found[0] not in cara.get("/curator").text
-    assert "is refused from now on" in cara.done("/curator/tokens/revoke", token=found[0].split("_")[1])
+    assert "is revoked" in cara.done("/curator/tokens/revoke", token=found[0].split("_")[1])
     assert bo.get("/ask").status_code == 303
     trail = cara.get("/curator").text
     for act in ("grant", "refresh", "make token", "revoke token"):
@@ -707,9 +706,9 @@ def test_a_new_token_is_shown_once_and_to_nobody_else(clinic: Clinic, cara: Brow
     place = sent.headers["location"]
     assert "jali_" not in place
     other = clinic.browser(clinic.curator)
-    assert "never again" not in other.get(place).text
-    assert "never again" in cara.get(place).text
-    assert "never again" not in cara.get(place).text
+    assert "only once" not in other.get(place).text
+    assert "only once" in cara.get(place).text
+    assert "only once" not in cara.get(place).text
 
 
 def test_the_trail_has_one_line_for_each_act_with_its_outcome(clinic: Clinic, cara: Browser) -> None:
@@ -742,7 +741,7 @@ def test_a_range_that_is_bought_says_what_it_cost_and_its_receipt_says_what_it_i
     (bought,) = (field.range for field in clinic.db.tables.find("again").fields if field.name == "age")
     assert bought is not None
     said = f"{bought.low} to {bought.high}, for epsilon 1"
-    assert f"The range of age was bought: {said}" in done
+    assert f"The range of age was estimated: {said}" in done
     receipt = clinic.db.receipts()[-1]
     assert receipt.question == "RANGE OF again.age"
     assert f"<b>{said}</b>" in cara.get(f"/receipts/{receipt.id}").text
@@ -753,7 +752,7 @@ def test_a_range_that_is_bought_says_what_it_cost_and_its_receipt_says_what_it_i
 
 def test_a_stream_is_drawn_with_its_bands(clinic: Clinic, ana: Browser) -> None:
     made = clinic.db.stream("s", unit="p", horizon=9, budget=jali.Budget(epsilon=1), keys=["A", "B"])
-    assert "Nothing was published yet." in ana.get("/streams/s").text
+    assert "Nothing has been published yet." in ana.get("/streams/s").text
     for tick in range(3):
         made.append([{"item": str(tick), "owner": str(tick), "key": "A"}])
         made.publish()

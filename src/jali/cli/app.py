@@ -85,28 +85,21 @@ SUBVERBS: dict[str, tuple[Callable[..., None], ...]] = {
 for _panel, _verb in VERBS:
     if _verb.__name__ not in SUBVERBS:
         app.command(rich_help_panel=_panel)(_verb)
-_plans = typer.Typer()
-for _subverb in SUBVERBS[plan.plan.__name__]:
-    _plans.command()(_subverb)
-app.add_typer(
-    _plans,
-    name=plan.plan.__name__,
-    callback=plan.plan,
-    cls=plan.PlanGroup,
-    invoke_without_command=True,
-    rich_help_panel="To begin with",
-)
-_ledgers = typer.Typer()
-for _subverb in SUBVERBS[ledger.ledger.__name__]:
-    _ledgers.command()(_subverb)
-app.add_typer(
-    _ledgers,
-    name=ledger.ledger.__name__,
-    callback=ledger.ledger,
-    cls=ledger.LedgerGroup,
-    invoke_without_command=True,
-    rich_help_panel="Analyst",
-)
+for _verb, _group, _panel in (
+    (plan.plan, plan.PlanGroup, "To begin with"),
+    (ledger.ledger, ledger.LedgerGroup, "Analyst"),
+):
+    _subverbs = typer.Typer()
+    for _subverb in SUBVERBS[_verb.__name__]:
+        _subverbs.command()(_subverb)
+    app.add_typer(
+        _subverbs,
+        name=_verb.__name__,
+        callback=_verb,
+        cls=_group,
+        invoke_without_command=True,
+        rich_help_panel=_panel,
+    )
 app.add_typer(stream.group, name=stream.stream.__name__, rich_help_panel="Curator")
 app.add_typer(token.group, name=token.token.__name__, rich_help_panel="Curator")
 app.add_typer(attack.group, name=attack.attack.__name__, rich_help_panel="To begin with")
@@ -128,7 +121,7 @@ def jali(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """A private statistical database: ask in SQL, get answers with error bars and receipts.
+    """A private statistical database: ask in SQL, get answers with confidence intervals and receipts.
 
     Example: [bold]jali demo[/bold]
     """
@@ -158,7 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Not even the type: an unforeseen error may depend on the data.
         return report_unexpected(as_json=as_json)
     if code == INTERRUPTED:
-        print("jali: Stopped. A question that was reserved keeps its receipt: see `jali ledger`.", file=sys.stderr)
+        print("jali: Stopped. A reserved question keeps its receipt: see `jali ledger`.", file=sys.stderr)
     return code if isinstance(code, int) else 0
 
 

@@ -9,13 +9,17 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from functools import wraps
+from inspect import Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from jali.cli.output import check_confidence
 from jali.errors import CatalogError, Field, JaliError, LedgerError, MechanismError, Phrase, QueryError
 from jali.postgres_address import is_address
 
@@ -37,56 +41,116 @@ Question = Annotated[
 ]
 Epsilon = Annotated[
     str | None,
-    typer.Option(metavar="NUMBER", help="The loss of the whole question, by Laplace noise; or the SQL says it."),
+    typer.Option(
+        metavar="NUMBER", help="The privacy loss of the question, with Laplace noise; or give it in the SQL."
+    ),
 ]
 Delta = Annotated[
     str | None,
-    typer.Option(metavar="NUMBER", help="Pays for choosing groups that nobody declared, and for --min-people."),
+    typer.Option(
+        metavar="NUMBER", help="For partition selection: groups without declared keys, and --min-people."
+    ),
 ]
 MaxRows = Annotated[
-    int | None, typer.Option(metavar="NUMBER", help="For how many rows one person may count, if not as declared.")
+    int | None, typer.Option(metavar="NUMBER", help="Contribution bound: rows per person; as declared by default.")
 ]
 MaxGroups = Annotated[
     int | None,
-    typer.Option(metavar="NUMBER", help="In how many groups one person may count, where groups are chosen."),
+    typer.Option(metavar="NUMBER", help="Contribution bound: groups per person, with partition selection."),
 ]
 MinPeople = Annotated[
-    int | None, typer.Option(metavar="NUMBER", help="Show a group only if so many people stand behind it.")
+    int | None, typer.Option(metavar="NUMBER", help="Release only groups of at least this many people.")
 ]
 Within = Annotated[
     list[str] | None,
     typer.Option(
         metavar="[NAME=]NUMBER",
-        help="Instead of a loss: how close each number is to come, or those of one output; the loss is found.",
+        help="A margin of error instead of a loss, for all outputs or one; Jali finds the loss.",
     ),
 ]
 NoiseName = Annotated[
     str | None, typer.Option("--noise", metavar="NAME", help="With --within: laplace (epsilon) or gaussian (rho).")
 ]
 GroupRows = Annotated[
-    int | None, typer.Option(metavar="NUMBER", help="A guess of the rows of a group, for forecasts only.")
+    int | None, typer.Option(metavar="NUMBER", help="A public estimate of the rows per group, for forecasts only.")
 ]
 PartName = Annotated[
     str | None,
-    typer.Option("--part", metavar="COLUMN=KEY", help="Only the part of the table with this declared key."),
+    typer.Option("--part", metavar="COLUMN=KEY", help="Only the subpopulation with this declared key."),
 ]
 Relation = Annotated[
     str | None, typer.Option(metavar="NAME", help="The table inside a DuckDB file or a database: clinic.visits.")
 ]
-Rho = Annotated[str | None, typer.Option(metavar="NUMBER", help="The loss in zCDP instead, by Gaussian noise.")]
-Analyst = Annotated[str | None, typer.Option(metavar="NAME", help="Whose grant pays too; the curator has none.")]
-Confidence = Annotated[float, typer.Option(metavar="NUMBER", help="The confidence of each interval.")]
-BudgetEpsilon = Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help="The limit on epsilon, for ever.")]
-BudgetDelta = Annotated[str, typer.Option("--delta", metavar="NUMBER", help="The limit on delta, for ever.")]
+Rho = Annotated[
+    str | None, typer.Option(metavar="NUMBER", help="The privacy loss in zCDP instead, with Gaussian noise.")
+]
+Analyst = Annotated[str | None, typer.Option(metavar="NAME", help="The analyst whose grant is charged as well.")]
+Confidence = Annotated[float, typer.Option(metavar="NUMBER", help="The confidence of the intervals.")]
+BudgetEpsilon = Annotated[
+    str, typer.Option("--epsilon", metavar="NUMBER", help="The epsilon of the budget, which never resets.")
+]
+BudgetDelta = Annotated[
+    str, typer.Option("--delta", metavar="NUMBER", help="The delta of the budget, which never resets.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON document instead of text.")]
 
 
-def collect_terms(
-    part: str | None, within: list[str] | None, confidence: float, /, **plain: Unpack[TermArguments]
-) -> TermArguments:
-    """Return the terms of a question: those that are written in words of their own, and all others as they are."""
-    terms: TermArguments = {**plain, "part": read_part(part), "within": read_within(within)}
-    return terms | {"confidence": confidence} if within else terms
+@dataclass(frozen=True)
+class QuestionTerms:
+    """The terms of a question, as options give them, and the confidence of the intervals that are shown."""
+
+    terms: TermArguments
+    confidence: float
+
+
+def _collect_terms(
+    epsilon: Epsilon = None,
+    rho: Rho = None,
+    delta: Delta = None,
+    max_rows: MaxRows = None,
+    max_groups: MaxGroups = None,
+    min_people: MinPeople = None,
+    part: PartName = None,
+    within: Within = None,
+    confidence: Confidence = 0.95,
+    noise: NoiseName = None,
+    group_rows: GroupRows = None,
+) -> QuestionTerms:
+    """Return the terms that the options of a question give."""
+    terms: TermArguments = {
+        "epsilon": epsilon,
+        "rho": rho,
+        "delta": delta,
+        "max_rows": max_rows,
+        "max_groups": max_groups,
+        "min_people": min_people,
+        "part": read_part(part),
+        "within": read_within(within),
+        "noise": noise,
+        "group_rows": group_rows,
+    }
+    check_confidence(confidence)
+    return QuestionTerms(terms | {"confidence": confidence} if within else terms, confidence)
+
+
+def take_question_options(verb: Callable[..., None]) -> Callable[..., None]:
+    """Give a verb the options of a question in place of its parameter `asked`, which is a `QuestionTerms`."""
+    hints, shared = get_type_hints(verb, include_extras=True), signature(_collect_terms).parameters
+    options = get_type_hints(_collect_terms, {**globals(), "QuestionTerms": Any}, include_extras=True)
+    parameters = [
+        each.replace(annotation=(options if each.name in shared else hints)[each.name])
+        for own in signature(verb).parameters.values()
+        for each in (shared.values() if own.name == "asked" else (own,))
+    ]
+
+    @wraps(verb)
+    def run(**given: Any) -> None:
+        asked = _collect_terms(**{name: given.pop(name) for name in shared})
+        verb(asked=asked, **given)
+
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # as inspect documents it
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    return run
 
 
 def read_part(text: str | None) -> dict[str, str] | None:
@@ -148,6 +212,15 @@ def read_whole_number(text: str | None, option: str, *, example: int = 1000) -> 
     raise CatalogError("option-not-a-count", option=option, given=text, example=example)
 
 
+def read_confidence(text: str | None) -> float:
+    """Return the confidence that --confidence gives, 0.95 by default."""
+    from jali.privacy.rationals import rational
+
+    confidence = 0.95 if text is None else float(rational(text, "--confidence"))
+    check_confidence(confidence)
+    return confidence
+
+
 @contextmanager
 def rename_parameters(options: Mapping[str, str]) -> Iterator[None]:
     """Let an error that begins with the name of a parameter begin with that of its option."""
@@ -200,7 +273,7 @@ def read_question(sql: str) -> str:
     return text
 
 
-StreamName = Annotated[str, typer.Argument(metavar="NAME", help="What the stream is called.")]
+StreamName = Annotated[str, typer.Argument(metavar="NAME", help="The name of the stream.")]
 
 # A column that is named before its keys, as `jali protect` has it.
 _COLUMN_PREFIX = re.compile(r"[A-Za-z_]\w*(:\w+)?=")
@@ -229,6 +302,15 @@ _STREAM_OPTIONS = {
     "query": "--query",
     "confidence": "--confidence",
 }
+
+
+def read_horizon(text: str | None, *, windowed: bool) -> int | None:
+    """Return the number of ticks that --horizon gives; None for a stream without a horizon."""
+    if text is None and windowed:
+        return None
+    if text is None:
+        raise CatalogError("stream-option-horizon-missing")
+    return None if text.lower() == "none" else read_whole_number(text, "--horizon")
 
 
 def read_stream_keys(text: str) -> list[Any]:

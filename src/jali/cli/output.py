@@ -9,7 +9,7 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TextIO
@@ -21,6 +21,7 @@ from jali.errors import CatalogError
 
 if TYPE_CHECKING:
     from jali.answer import Answer
+    from jali.batch import BatchAnswer
     from jali.database import Database, Remaining
 
 
@@ -75,12 +76,14 @@ class StageProgress:
         if self._done.wait(_PATIENCE):
             return
         while not self._done.wait(_TICK):
-            self._write(f"  {self._stage} · {time.monotonic() - began:.1f} s")
-        self._write("")
+            rewrite_line(self._stream, f"  {self._stage} · {time.monotonic() - began:.1f} s")
+        rewrite_line(self._stream, "")
 
-    def _write(self, text: str) -> None:
-        self._stream.write(f"\r\x1b[K{text}")
-        self._stream.flush()
+
+def rewrite_line(stream: TextIO, text: str) -> None:
+    """Write a text in place of the line that a terminal shows."""
+    stream.write(f"\r\x1b[K{text}")
+    stream.flush()
 
 
 def check_plot_path(path: Path) -> None:
@@ -143,30 +146,45 @@ def write_json(document: dict[str, Any]) -> None:
 def write_answer(
     answer: Answer, database: Database, *, analyst: str | None, confidence: float, as_json: bool
 ) -> None:
-    """Write an answer, what it cost, and what is left."""
-    left = {table: database.remaining(table, analyst=analyst) for table, _ in answer.costs}
+    """Write an answer, what it cost, and what remains."""
+    left = find_remaining(answer, database, analyst)
     if as_json:
-        remaining = {table: encode_remaining(amount) for table, amount in left.items()}
-        write_json(answer.to_json(confidence) | {"analyst": analyst, "remaining": remaining})
+        write_json(encode_result(answer, left, analyst=analyst, confidence=confidence))
         return
-    ink = choose_ink(sys.stdout)
-    spans = answer.interval(confidence)
-    print(f"{write_answer_table(answer.columns, answer.shown_rows, spans, ink=ink)}\n")
-    shown = write_legend(*flatten_cells(answer.rows, spans), confidence)
-    for line in (shown, *answer.remarks):
+    print_rows(answer, confidence, answer.remarks)
+    print(_format_cost(answer, left))
+
+
+def find_remaining(found: Answer | BatchAnswer, database: Database, analyst: str | None) -> dict[str, Remaining]:
+    """Return what remains on each table that an answer charged."""
+    return {table: database.remaining(table, analyst=analyst) for table, _ in found.costs}
+
+
+def encode_result(
+    found: Answer | BatchAnswer, left: dict[str, Remaining], *, analyst: str | None, confidence: float
+) -> dict[str, Any]:
+    """Return an answer and what remains as plain JSON values."""
+    remaining = {table: encode_remaining(amount) for table, amount in left.items()}
+    return found.to_json(confidence) | {"analyst": analyst, "remaining": remaining}
+
+
+def print_rows(answer: Answer, confidence: float, remarks: Iterable[str] = (), *, gap: str = "\n") -> None:
+    """Print the rows of an answer with their intervals, the legend and remarks."""
+    ink, spans = choose_ink(sys.stdout), answer.interval(confidence)
+    print(f"{write_answer_table(answer.columns, answer.shown_rows, spans, ink=ink)}{gap}")
+    for line in (write_legend(*flatten_cells(answer.rows, spans), confidence), *remarks):
         if line:
             print(ink.faint(textwrap.fill(line, WIDTH)))
-    print(_format_cost(answer, left))
 
 
 def _format_cost(answer: Answer, left: dict[str, Remaining]) -> str:
     """Say what was paid and what is left, table by table where there are several."""
     if len(left) == 1:
-        again = ", answered before: the table was not charged again" if answer.cached else ""
+        again = ", already released: nothing was charged again" if answer.cached else ""
         (rest,) = left.values()
-        return f"cost {answer.cost}{again} · left {rest} · receipt {answer.receipt}"
-    lines = [(clean(table), f"cost {cost} · left {left[table]}") for table, cost in answer.costs]
-    again = " · answered before: the tables were not charged again" if answer.cached else ""
+        return f"cost {answer.cost}{again} · remaining {rest} · receipt {answer.receipt}"
+    lines = [(clean(table), f"cost {cost} · remaining {left[table]}") for table, cost in answer.costs]
+    again = " · already released: nothing was charged again" if answer.cached else ""
     return f"{write_facts(lines, indent=0)}\nreceipt {answer.receipt}{again}"
 
 

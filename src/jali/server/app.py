@@ -1,4 +1,4 @@
-"""The application: the API, the pages, and what stands around them."""
+"""The application: the API, the pages and the middleware around them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
+from fastapi.responses import Response
 from starlette.routing import BaseRoute
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from jali.database import Database
 from jali.server import http_errors
 from jali.server.api import (
-    access_routes,
-    health_routes,
+    admin_routes,
     lab_routes,
     question_routes,
     receipt_routes,
@@ -24,40 +27,43 @@ from jali.server.api import (
     table_routes,
 )
 from jali.server.auth import RunToken
-from jali.server.dependencies import SHOWN_BY, SIGNED_IN
+from jali.server.dependencies import CREDENTIALS, SIGNED_IN
 from jali.server.middleware import API, SecurityMiddleware
 from jali.server.schemas import REFUSED
 from jali.server.settings import Settings
 from jali.server.state import AppState
 
+STATIC = Path(__file__).with_name("pages") / "static"
+# Routes that answer with JSON or plain text even where they fail.
+_FOR_PROGRAMS = ("/api/", "/health", "/metrics")
 _LOG = logging.getLogger("jali.server")
 _ENVELOPE = {"$ref": "#/components/schemas/Envelope"}
 _UNFINISHED = "{} questions were not finished: their receipts are"
 
 
-def make_app(database: Database, settings: Settings | None = None, visit: RunToken | None = None) -> FastAPI:
+def make_app(database: Database, settings: Settings | None = None, run_token: RunToken | None = None) -> FastAPI:
     """Return the application over a database.
 
     Args:
         database: What is served.
         settings: How.
-        visit: A curator's token for this run alone.
+        run_token: A curator's token for this run alone.
     """
-    house = AppState.create(database, settings or Settings(), visit)
+    state = AppState.create(database, settings or Settings(), run_token)
     app = _App(
         title="Jali",
         version=version("jali"),
-        summary="A private statistical database: every answer is differentially private, with an error bar.",
+        summary="A private statistical database: differentially private answers with confidence intervals.",
         openapi_url=f"{API}/openapi.json",
         docs_url=None,
         redoc_url=None,
-        lifespan=_lifespan(house),
+        lifespan=_lifespan(state),
     )
-    app.state.house = house
+    app.state.jali = state
     http_errors.install(app)
     app.router.routes.extend(_routes())
-    _add_pages(app)
-    app.add_middleware(SecurityMiddleware, house=house)
+    app.add_middleware(_ErrorPageMiddleware)
+    app.add_middleware(SecurityMiddleware, state=state)
     return app
 
 
@@ -69,49 +75,82 @@ class _App(FastAPI):
         document = super().openapi()
         for methods in document["paths"].values():
             for operation in methods.values():
-                for status, told in operation["responses"].items():
+                for status, response in operation["responses"].items():
                     if int(status) >= 400:
-                        told["content"] = {"application/json": {"schema": _ENVELOPE}}
+                        response["content"] = {"application/json": {"schema": _ENVELOPE}}
         return document
 
 
 @cache
 def _routes() -> tuple[BaseRoute, ...]:
     """Return the routes, which every application shares: reading their types takes a third of a second."""
-    from jali.server.pages.page_routes import add_routes
-
     made = FastAPI(openapi_url=None)
     made.include_router(_api())
-    made.include_router(health_routes.router)
-    add_routes(made)
+    made.include_router(admin_routes.health_router)
+    _add_page_routes(made)
     return tuple(made.router.routes)
 
 
 def _api() -> APIRouter:
     """Return the API. Who is not signed in reaches none of it, whatever a route says of itself."""
-    router = APIRouter(prefix=API, dependencies=[*SHOWN_BY, *SIGNED_IN], responses=REFUSED)
-    for part in (question_routes, receipt_routes, table_routes, stream_routes, access_routes, lab_routes):
+    router = APIRouter(prefix=API, dependencies=[*CREDENTIALS, *SIGNED_IN], responses=REFUSED)
+    for part in (question_routes, receipt_routes, table_routes, stream_routes, admin_routes, lab_routes):
         router.include_router(part.router)
     return router
 
 
-def _add_pages(app: FastAPI) -> None:
-    from jali.server.pages.page_routes import add_pages
+def _add_page_routes(app: FastAPI) -> None:
+    """Add the routes of the pages, which are loaded only when an application is made."""
+    from jali.server.pages import (
+        ask_pages,
+        budget_pages,
+        curator_pages,
+        lab_pages,
+        receipt_pages,
+        sign_in_pages,
+        stream_pages,
+    )
 
-    add_pages(app)
+    for part in (sign_in_pages, ask_pages, budget_pages, receipt_pages, curator_pages, stream_pages, lab_pages):
+        app.include_router(part.router, include_in_schema=False)
+    app.mount("/static", _StaticFiles(directory=STATIC), "static")
 
 
-def _lifespan(house: AppState):  # type: ignore[no-untyped-def] # FastAPI's own type is not public
+class _ErrorPageMiddleware:
+    """Has whatever fails below a page's address answered with a page."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        from jali.server.pages.error_pages import respond_with_page
+
+        if scope["type"] == "http" and not f"{scope['path']}/".startswith(_FOR_PROGRAMS):
+            scope["jali.page"] = respond_with_page
+        await self._app(scope, receive, send)
+
+
+class _StaticFiles(StaticFiles):
+    """The style sheet, the script and the icon: kept by browsers, and asked after each time."""
+
+    def file_response(self, *arguments: Any, **named: Any) -> Response:
+        """Return a file that is fetched again only where it changed."""
+        response = super().file_response(*arguments, **named)
+        response.headers["Cache-Control"] = "no-cache"
+        return response
+
+
+def _lifespan(state: AppState):  # type: ignore[no-untyped-def] # FastAPI's own type is not public
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        planner, processes = house.database.serving.planner, house.start_planner_pool()
+        planner, processes = state.database.serving.planner, state.start_planner_pool()
         if processes is not None:
             processes.start()
         yield
-        house.database.serving.plan_with(planner)
-        left = await house.desk.stop(house.settings.grace)
+        state.database.serving.plan_with(planner)
+        left = await state.jobs.stop(state.settings.grace)
         if left:
-            said = "1 question was not finished: its receipt is" if left == 1 else _UNFINISHED.format(left)
-            _LOG.warning("%s open, to be redeemed.", said)
+            subject = "1 question was not finished: its receipt is" if left == 1 else _UNFINISHED.format(left)
+            _LOG.warning("%s open, to be redeemed.", subject)
 
     return lifespan

@@ -79,9 +79,9 @@ class SessionCookies:
         """Return what a form of this session must carry: another site cannot read it, so cannot send it."""
         return hmac.new(self._key, b"form " + cookie.encode(), hashlib.sha256).hexdigest()
 
-    def matches_csrf_token(self, cookie: str, word: str) -> bool:
+    def matches_csrf_token(self, cookie: str, token: str) -> bool:
         """Say whether a word belongs to a session."""
-        return hmac.compare_digest(self.csrf_token(cookie).encode(), word.encode("utf-8", "replace"))
+        return hmac.compare_digest(self.csrf_token(cookie).encode(), token.encode("utf-8", "replace"))
 
 
 def _hash_sha256(data: bytes = b"") -> hashlib._Hash:
@@ -122,16 +122,16 @@ class Authenticator:
         by a cookie: the ledger is asked each time.
     """
 
-    def __init__(self, access: Access, visit: RunToken | None = None) -> None:
+    def __init__(self, access: Access, run_token: RunToken | None = None) -> None:
         self._access = access
-        self._visit = visit
+        self._run_token = run_token
         self.cookies = SessionCookies(access.key("cookies"))
         self._ended: dict[str, None] = {}
 
     def authenticate_token(self, text: str) -> Caller:
         """Return who holds a token, or refuse."""
-        if self._visit is not None and self._visit.matches(text):
-            return self._visit.caller()
+        if self._run_token is not None and self._run_token.matches(text):
+            return self._run_token.caller()
         return _build_caller(self._access.check(text))
 
     def authenticate_cookie(self, cookie: str) -> Caller:
@@ -151,8 +151,8 @@ class Authenticator:
             self._ended.pop(next(iter(self._ended)))
 
     def _find_caller(self, token: str) -> Caller:
-        if self._visit is not None and token == self._visit.id:
-            return self._visit.caller()
+        if self._run_token is not None and token == self._run_token.id:
+            return self._run_token.caller()
         if token.startswith("visit"):
             raise TokenRefused(Phrase("session-of-earlier-run"))
         return _build_caller(self._access.find_token(token))

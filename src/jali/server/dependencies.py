@@ -1,4 +1,4 @@
-"""Dependencies of the API's routes: the authenticated caller, the curator, the state of the server."""
+"""Dependencies of routes and pages: the authenticated caller, the curator, the state of the server."""
 
 from __future__ import annotations
 
@@ -19,14 +19,9 @@ _SAFE = ("GET", "HEAD", "OPTIONS")
 
 
 async def authenticate_caller(request: Request) -> Caller:
-    """Return who makes a request: by the token that it carries, or by the session of the page."""
-    house = get_state(request)
-    caller = await _authenticate(request, house)
-    LANE.set(Lane.CURATORS if caller.curator else Lane.ANALYSTS)
-    seconds = house.rates.wait(caller.token)
-    if seconds:
-        raise refuse_too_often(seconds)
-    return caller
+    """Authenticate a request by its bearer token or by the session cookie of the pages."""
+    state = get_state(request)
+    return _admit(state, await _authenticate(request, state))
 
 
 AnyCaller = Annotated[Caller, Depends(authenticate_caller)]
@@ -40,15 +35,39 @@ def require_curator(caller: AnyCaller) -> Caller:
 
 
 Curator = Annotated[Caller, Depends(require_curator)]
+
+
+async def authenticate_page(request: Request) -> Caller:
+    """Authenticate a request for a page by its session cookie; without one, redirect to the sign-in page."""
+    state, cookie = get_state(request), request.cookies.get(SESSION_COOKIE)
+    if not cookie:
+        raise require_sign_in()
+    try:
+        caller = await _authenticate_cookie(state, cookie)
+    except TokenRefused as refused:
+        raise require_sign_in(refused.reason) from None
+    request.state.caller = caller
+    return _admit(state, caller)
+
+
+PageCaller = Annotated[Caller, Depends(authenticate_page)]
+
+
+def require_page_curator(caller: PageCaller) -> Caller:
+    """Return the curator who looks at a page; refuse anybody else."""
+    return require_curator(caller)
+
+
+PageCurator = Annotated[Caller, Depends(require_page_curator)]
 CurrentState = Annotated[AppState, Depends(get_state)]
-# How a caller shows who they are, for the OpenAPI document; `authenticate_caller` looks itself.
-SHOWN_BY = [
-    Security(HTTPBearer(scheme_name="token", description="jali_..., as the curator gave it.", auto_error=False)),
+# Security schemes for the OpenAPI document; `authenticate_caller` does the work.
+CREDENTIALS = [
+    Security(HTTPBearer(scheme_name="token", description="The access token: jali_...", auto_error=False)),
     Security(
         APIKeyCookie(
             name=SESSION_COOKIE,
             scheme_name="session",
-            description="Of the page; with X-CSRF-Token.",
+            description="The session cookie of the pages; writes also need X-CSRF-Token.",
             auto_error=False,
         )
     ),
@@ -57,18 +76,36 @@ SHOWN_BY = [
 SIGNED_IN, CURATORS = [Depends(authenticate_caller)], [Depends(require_curator)]
 
 
-async def _authenticate(request: Request, house: AppState) -> Caller:
+async def _authenticate(request: Request, state: AppState) -> Caller:
     kind, _, text = request.headers.get("authorization", "").partition(" ")
     try:
         if kind:
-            return await authenticate_token(request, house, text if kind.casefold() == "bearer" else "")
+            return await authenticate_token(request, state, text if kind.casefold() == "bearer" else "")
         cookie = request.cookies.get(SESSION_COOKIE)
         if cookie:
-            check_csrf_token(request, house, cookie, request.headers.get(CSRF_HEADER, ""))
-            return await house.desk.run_authentication(partial(house.gate.authenticate_cookie, cookie))
+            check_csrf_token(request, state, cookie, request.headers.get(CSRF_HEADER, ""))
+            return await _authenticate_cookie(state, cookie)
     except TokenRefused as refused:
         raise require_sign_in(refused.reason) from None
     raise require_sign_in()
+
+
+async def _authenticate_cookie(state: AppState, cookie: str) -> Caller:
+    return await state.jobs.run_authentication(partial(state.auth.authenticate_cookie, cookie))
+
+
+def _admit(state: AppState, caller: Caller) -> Caller:
+    """Return a caller within the rate limit, whose work goes into the lane of the caller's role."""
+    LANE.set(Lane.CURATORS if caller.curator else Lane.ANALYSTS)
+    check_rate(state, caller)
+    return caller
+
+
+def check_rate(state: AppState, caller: Caller) -> None:
+    """Refuse a request beyond the rate limit of the caller's token."""
+    seconds = state.rate_limit.wait(caller.token)
+    if seconds:
+        raise refuse_too_often(seconds)
 
 
 async def wait_for_disconnect(request: Request) -> None:
@@ -77,32 +114,32 @@ async def wait_for_disconnect(request: Request) -> None:
         pass
 
 
-async def is_still_authenticated(house: AppState, caller: Caller) -> bool:
+async def is_still_authenticated(state: AppState, caller: Caller) -> bool:
     """Say whether a caller's token is still good, where a response goes on for long."""
     try:
-        await house.desk.run_authentication(partial(house.gate.authenticate_again, caller))
+        await state.jobs.run_authentication(partial(state.auth.authenticate_again, caller))
     except TokenRefused:
         return False
     return True
 
 
-async def authenticate_token(request: Request, house: AppState, text: str) -> Caller:
-    """Return who holds a token. An address that sent many wrong ones is told to wait.
+async def authenticate_token(request: Request, state: AppState, text: str) -> Caller:
+    """Return who holds a token. An address with many failed attempts must wait.
 
     Raises:
         Refused: The token is not good.
     """
     address = "" if request.client is None else request.client.host
     try:
-        return await house.desk.run_authentication(partial(house.gate.authenticate_token, text))
+        return await state.jobs.run_authentication(partial(state.auth.authenticate_token, text))
     except TokenRefused:
-        seconds = house.wrong.wait(address)
+        seconds = state.failed_sign_ins.wait(address)
         if seconds:
             raise refuse_too_often(seconds) from None
         raise
 
 
-def check_csrf_token(request: Request, house: AppState, cookie: str, word: str) -> None:
-    """Refuse a change that comes by a cookie without the word of its session: another site may have made it."""
-    if request.method not in _SAFE and not house.gate.cookies.matches_csrf_token(cookie, word):
+def check_csrf_token(request: Request, state: AppState, cookie: str, csrf_token: str) -> None:
+    """Reject cookie-authenticated writes without a valid CSRF token."""
+    if request.method not in _SAFE and not state.auth.cookies.matches_csrf_token(cookie, csrf_token):
         raise refuse_request("form-of-other-session", status=403, type_="FormExpired")

@@ -1,4 +1,4 @@
-"""Flash messages: what was done, for the page that a form leads to. Each is shown once, in its session."""
+"""Flash messages: what was done, shown once, in its session, on the page that a form leads to."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _MOST, _SECONDS = 1000, 300.0
 
 @dataclass(frozen=True)
 class FlashMessage:
-    """What was done, in a sentence; and a new token, which is shown once."""
+    """What was done, in a sentence, and a new token, which is shown once."""
 
-    said: str
+    text: str
     token: str = ""
 
 
 class FlashMessages:
-    """Keeps notices in memory until they are shown.
+    """Keeps messages in memory until they are shown.
 
     Guarantee:
-        A notice is given once, to the session for which it was kept, within minutes: whoever loads the page again,
-        goes back, or has the address, sees no token.
+        A message is shown once, to the session for which it was kept, within minutes: reloading the page, going
+        back, or knowing the address shows no token.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -33,7 +33,7 @@ class FlashMessages:
         self._kept: OrderedDict[str, tuple[str, float, FlashMessage]] = OrderedDict()
 
     def keep(self, session: str, done: FlashMessage) -> str:
-        """Keep a notice for a session, and return what fetches it."""
+        """Keep a message for a session, and return the name that fetches it."""
         name = secrets.token_urlsafe(12)
         self._kept[name] = (session, self._clock() + _SECONDS, done)
         while len(self._kept) > _MOST:
@@ -41,7 +41,7 @@ class FlashMessages:
         return name
 
     def take(self, session: str, name: str) -> FlashMessage | None:
-        """Return a notice of a session, the first time."""
+        """Return a message of a session, the first time."""
         for old in [one for one, (_, until, _) in self._kept.items() if until < self._clock()]:
             del self._kept[old]
         if name not in self._kept or self._kept[name][0] != session:

@@ -133,11 +133,11 @@ class Job:
 T = TypeVar("T")
 Begin = Callable[[Stage], "ReleasedAnswer[Any] | ReservedQuestion[Any]"]
 # Returns when a client has left.
-Gone = Callable[[], Awaitable[object]]
+Disconnected = Callable[[], Awaitable[object]]
 # The ledger has one writer at a time, so that more threads would only wait.
-_FRONT, _DOORS = 4, 2
+_LEDGER_THREADS, _AUTH_THREADS = 4, 2
 # How many plans of one caller wait, and how many streams of events one caller has open.
-_MOST_TURNS, _MOST_FOLLOWED = 256, 16
+_MOST_PLANS_WAITING, _MOST_FOLLOWED = 256, 16
 
 
 class Busy(Exception):  # noqa: N818 - an answer, not a mishap
@@ -148,13 +148,13 @@ class _LanePools:
     """The threads of one lane: for the ledger, for planning and paying, and for reading."""
 
     def __init__(self, lane: Lane, *, planners: int, workers: int) -> None:
-        self.front = ThreadPoolExecutor(_FRONT, f"jali-front-{lane.value}")
+        self.ledger = ThreadPoolExecutor(_LEDGER_THREADS, f"jali-front-{lane.value}")
         self.planning = ThreadPoolExecutor(planners, f"jali-planning-{lane.value}")
         self.engine = ThreadPoolExecutor(workers, f"jali-engine-{lane.value}")
 
     @property
     def pools(self) -> tuple[ThreadPoolExecutor, ...]:
-        return self.front, self.planning, self.engine
+        return self.ledger, self.planning, self.engine
 
 
 class JobQueue:
@@ -173,17 +173,17 @@ class JobQueue:
 
     def __init__(self, *, workers: int, waiting: int, planners: int = 2, pace: float = 0.0) -> None:
         self._pace = pace
-        self._doors = ThreadPoolExecutor(_DOORS, "jali-door")
+        self._auth = ThreadPoolExecutor(_AUTH_THREADS, "jali-door")
         # A thread more than processes, which pays for a question while others are planned.
         self._lanes = {lane: _LanePools(lane, planners=planners + 1, workers=workers) for lane in Lane}
         self._lab = ThreadPoolExecutor(1, "jali-lab")
         self._free, self._waiting = dict.fromkeys(Lane, waiting), waiting
         # No caller has all planners.
-        self._turns_each = max(1, planners - 1)
+        self._slots_each = max(1, planners - 1)
         self._in_lab = 0
         self._jobs: dict[str, Job] = {}
         self._begun: dict[Hashable, asyncio.Task[ReleasedAnswer[Any] | Job]] = {}
-        self._turns: dict[str, tuple[asyncio.Semaphore, int]] = {}
+        self._slots: dict[str, tuple[asyncio.Semaphore, int]] = {}
         self._followed: Counter[str] = Counter()
         self._stopped = False
         self._until: float | None = None
@@ -210,26 +210,26 @@ class JobQueue:
 
     async def run_authentication(self, function: Callable[[], T]) -> T:
         """Run something short: who somebody is."""
-        return await asyncio.get_running_loop().run_in_executor(self._doors, function)
+        return await asyncio.get_running_loop().run_in_executor(self._auth, function)
 
     async def run_without_data(self, function: Callable[[], T]) -> T:
         """Run something that reads no data: the ledger, or an answer that is written."""
-        return await _run_in_pool(self._lanes[LANE.get()].front, function)
+        return await _run_in_pool(self._lanes[LANE.get()].ledger, function)
 
     async def run_planning(self, whose: str, function: Callable[[], T]) -> T:
         """Plan for a caller; some plans of one caller at a time, so that slow ones keep nobody else waiting."""
-        turns, waiting = self._turns.get(whose, (asyncio.Semaphore(self._turns_each), 0))
-        if waiting >= _MOST_TURNS or self._stopped:
+        slots, waiting = self._slots.get(whose, (asyncio.Semaphore(self._slots_each), 0))
+        if waiting >= _MOST_PLANS_WAITING or self._stopped:
             raise Busy
-        self._turns[whose] = (turns, waiting + 1)
+        self._slots[whose] = (slots, waiting + 1)
         try:
-            async with turns:
+            async with slots:
                 return await _run_in_pool(self._lanes[LANE.get()].planning, function)
         finally:
-            left = self._turns[whose][1] - 1
-            self._turns[whose] = (turns, left)
+            left = self._slots[whose][1] - 1
+            self._slots[whose] = (slots, left)
             if not left:
-                del self._turns[whose]
+                del self._slots[whose]
 
     async def run_with_data(self, function: Callable[[RunContext], T]) -> T:
         """Run something that pays and reads in one step; refuse it, unpaid, where there is no room."""
@@ -323,15 +323,15 @@ class JobQueue:
                 del self._followed[whose]
 
     async def wait_for_outcome(
-        self, job: Job, seconds: float, gone: Gone | None = None
+        self, job: Job, seconds: float, disconnected: Disconnected | None = None
     ) -> ReleasedAnswer[Any] | None:
         """Wait for a job; return None when the time is over, or the server's. The job goes on.
 
-        Where the client is `gone` before, and nobody else waits for the job, it is cancelled.
+        Where the client has disconnected before, and nobody else waits for the job, it is cancelled.
         """
         self._over = self._over or asyncio.Event()
         waited, over = asyncio.wrap_future(job.outcome), asyncio.ensure_future(self._over.wait())
-        left: asyncio.Future[Any] | None = None if gone is None else asyncio.ensure_future(gone())
+        left: asyncio.Future[Any] | None = None if disconnected is None else asyncio.ensure_future(disconnected())
         every: set[asyncio.Future[Any]] = {waited, over}
         every |= set() if left is None else {left}
         job.waiting += 1
@@ -375,7 +375,7 @@ class JobQueue:
         loop = asyncio.get_running_loop()
         seconds = max(0.0, (self._until or 0.0) - loop.time())
         await loop.run_in_executor(None, partial(wait, left, seconds))
-        for pool in (self._doors, self._lab, *(pool for lane in self._lanes.values() for pool in lane.pools)):
+        for pool in (self._auth, self._lab, *(pool for lane in self._lanes.values() for pool in lane.pools)):
             pool.shutdown(wait=False, cancel_futures=True)
         return sum(not outcome.done() for outcome in left)
 

@@ -38,16 +38,16 @@ class SecurityMiddleware:
         could carry numbers of the data.
     """
 
-    def __init__(self, app: ASGIApp, house: AppState) -> None:
+    def __init__(self, app: ASGIApp, state: AppState) -> None:
         self._app = app
-        self._house = house
+        self._state = state
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answered = _ResponseSender(scope, send, secure=self._house.settings.secure)
+        answered = _ResponseSender(scope, send, secure=self._state.settings.secure)
         try:
             self._check(Headers(scope=scope))
             await self._app(scope, self._limit_body(scope, receive), answered.send)
@@ -58,10 +58,10 @@ class SecurityMiddleware:
                 await answer(Request(scope), problem)(scope, receive, answered.send)
             elif not answered.ended:  # nobody is left waiting for the rest
                 await answered.send({"type": "http.response.body", "body": b"", "more_body": False})
-        self._house.metrics.count(_find_route(scope), scope["method"], answered.status or 500)
+        self._state.metrics.count(_find_route(scope), scope["method"], answered.status or 500)
 
     def _check(self, headers: Headers) -> None:
-        allowed, limit = self._house.settings.host_names, self._house.settings.body
+        allowed, limit = self._state.settings.host_names, self._state.settings.body
         name = headers.get("host", "").rpartition("@")[2]
         bare = name.rpartition(":")[0] if name.rpartition(":")[2].isdigit() else name
         if allowed and bare.strip("[]").casefold() not in allowed:
@@ -72,7 +72,7 @@ class SecurityMiddleware:
 
     def _limit_body(self, scope: Scope, receive: Receive) -> Receive:
         """Refuse a body that grows beyond the limit, also where its length was not said."""
-        limit, seen = self._house.settings.body, 0
+        limit, seen = self._state.settings.body, 0
 
         async def receive_limited() -> Message:
             nonlocal seen

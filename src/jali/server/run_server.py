@@ -45,8 +45,8 @@ def serve(
         tell: Is told what its owner should know: the address to open, and what is waited for at the end.
         named: The database's file, for remedies.
     """
-    visit = make_run_token(database, settings, named)
-    app = make_app(database, settings, visit)
+    run_token = make_run_token(database, settings, named)
+    app = make_app(database, settings, run_token)
     config = uvicorn.Config(
         app,
         access_log=False,  # a path may hold a receipt or a name
@@ -61,13 +61,13 @@ def serve(
         backlog=_AT_ONCE,  # as many connections are taken before those that are too many are closed
     )
     _reduce_garbage_collection()
-    tell(describe_address(find_page_address(settings, listening), visit, has_curator(database), named))
+    tell(describe_address(find_page_address(settings, listening), run_token, has_curator(database), named))
     try:
-        UvicornServer(config, app.state.house, tell).run(sockets=[listening])
+        UvicornServer(config, app.state.jali, tell).run(sockets=[listening])
     except KeyboardInterrupt:  # told again by uvicorn, once it has stopped
-        _exit_process(app.state.house, _INTERRUPTED)
+        _exit_process(app.state.jali, _INTERRUPTED)
         raise
-    _exit_process(app.state.house, 0)
+    _exit_process(app.state.jali, 0)
 
 
 def _reduce_garbage_collection() -> None:
@@ -77,11 +77,11 @@ def _reduce_garbage_collection() -> None:
     gc.set_threshold(_GARBAGE)
 
 
-def _exit_process(house: AppState, code: int) -> None:
+def _exit_process(state: AppState, code: int) -> None:
     """End the process where threads that still read would keep it alive; their receipts are on disk."""
     sys.stdout.flush()
     sys.stderr.flush()
-    if house.desk.under_way:
+    if state.jobs.under_way:
         os._exit(code)
 
 
@@ -90,22 +90,22 @@ class UvicornServer(uvicorn.Server):
 
     Args:
         config: How uvicorn runs.
-        house: What is served.
+        state: The state of the server.
         tell: Is told for how many questions it waits.
     """
 
-    def __init__(self, config: uvicorn.Config, house: AppState, tell: Callable[[str], None]) -> None:
+    def __init__(self, config: uvicorn.Config, state: AppState, tell: Callable[[str], None]) -> None:
         super().__init__(config)
-        self._house, self._tell = house, tell
+        self._state, self._tell = state, tell
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Give questions that are under way some seconds, all in all."""
-        desk, grace = self._house.desk, self._house.settings.grace
-        desk.close(grace)
+        jobs, grace = self._state.jobs, self._state.settings.grace
+        jobs.close(grace)
         # A request that is cut off now is no mishap, and its trace helps nobody.
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
-        if desk.under_way:
-            self._tell(describe_wait(desk.under_way, grace))
+        if jobs.under_way:
+            self._tell(describe_wait(jobs.under_way, grace))
         await super().shutdown(sockets)
 
 
@@ -119,11 +119,15 @@ def describe_wait(questions: int, grace: float) -> str:
     return f"Waiting up to {grace:g} s for {questions} question{'s' if questions > 1 else ''} ..."
 
 
-def describe_address(place: str, visit: RunToken | None, curated: bool, named: Path | str) -> str:
-    """Say where to open the page. The token of a visit is in the fragment, which no server ever sees."""
-    if visit is not None:
-        return f"Open {place}sign-in#{visit.text}\nStop with Ctrl+C."
-    hint = "" if curated else f"Nobody has a curator's token: jali token create {named} NAME --role curator\n"
+def describe_address(place: str, run_token: RunToken | None, curated: bool, named: Path | str) -> str:
+    """Say where to open the page. The token of the run is in the fragment, which no server ever sees."""
+    if run_token is not None:
+        return f"Open {place}sign-in#{run_token.text}\nStop with Ctrl+C."
+    hint = (
+        ""
+        if curated
+        else f"No curator has a valid token. Create one: jali token create {named} NAME --role curator\n"
+    )
     return f"Open {place}\n{hint}Stop with Ctrl+C."
 
 

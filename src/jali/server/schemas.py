@@ -28,13 +28,13 @@ class RequestModel(BaseModel):
 
 
 class DateForm(RequestModel):
-    """A day."""
+    """A date."""
 
     date: datetime.date
 
 
 class TimeForm(RequestModel):
-    """A time."""
+    """A timestamp."""
 
     timestamp: datetime.datetime
 
@@ -45,25 +45,28 @@ Key = bool | int | str | DateForm | TimeForm | None
 class TermsModel(RequestModel):
     """What a question may cost, and how it bounds people."""
 
-    epsilon: Number | None = Field(None, description="The loss, by Laplace noise; or")
-    rho: Number | None = Field(None, description="in zCDP, by Gaussian noise.")
-    delta: Number | None = Field(None, description="Pays for groups that nobody declared, and for min_people.")
-    max_rows: Count | None = Field(None, description="For how many rows one person may count.")
-    max_groups: Count | None = Field(None, description="In how many groups one person may count.")
-    min_people: Count | None = Field(None, description="Show a group from so many people on.")
-    part: dict[str, Key] | None = Field(None, description='A part: {"ward": "A"}.')
-    within: Number | dict[str, Number] | None = Field(None, description="An accuracy, instead of a loss.")
-    confidence: float | None = Field(None, description="How often, with within.")
-    noise: Literal["laplace", "gaussian"] | None = Field(None, description="With within: which noise.")
-    group_rows: Count | None = Field(None, description="A guess of the rows of a group, for forecasts.")
+    epsilon: Number | None = Field(None, description="The privacy loss as epsilon, with Laplace noise.")
+    rho: Number | None = Field(None, description="The privacy loss as rho (zCDP), with Gaussian noise.")
+    delta: Number | None = Field(
+        None,
+        description="For partition selection: undeclared keys, min_people.",
+    )
+    max_rows: Count | None = Field(None, description="Contribution bound: the rows of one person.")
+    max_groups: Count | None = Field(None, description="Contribution bound: the groups of one person.")
+    min_people: Count | None = Field(None, description="Release only groups of at least this many people.")
+    part: dict[str, Key] | None = Field(None, description='A subpopulation: {"ward": "A"}.')
+    within: Number | dict[str, Number] | None = Field(None, description="A margin of error, instead of a loss.")
+    confidence: float | None = Field(None, description="The confidence of the margin of error given by `within`.")
+    noise: Literal["laplace", "gaussian"] | None = Field(None, description="The noise to use with `within`.")
+    group_rows: Count | None = Field(None, description="A public estimate of the rows per group, for forecasts.")
 
     def to_terms(self) -> TermArguments:
         """Return the terms that were said."""
         names = TermArguments.__annotations__
-        said: Any = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        given: Any = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         if self.part is not None:
-            said["part"] = {by: _read_key(key) for by, key in self.part.items()}
-        return cast(TermArguments, said)
+            given["part"] = {by: _read_key(key) for by, key in self.part.items()}
+        return cast(TermArguments, given)
 
 
 def _read_key(key: Key) -> Any:
@@ -87,7 +90,7 @@ class Question(TermsModel):
 
 
 class RemovedForm(RequestModel):
-    """A question whose clamped values and bounded rows are to be counted."""
+    """A question whose bias from clamping and contribution bounds is to be estimated."""
 
     sql: Sql
     epsilon: Number | None = None
@@ -96,20 +99,20 @@ class RemovedForm(RequestModel):
 
 
 class Asked(Question):
-    """A question to be answered."""
+    """A question to answer."""
 
-    wait: float | None = Field(None, ge=0, le=600, description="After so many seconds, return the receipt.")
-    release: bool = Field(False, description="Add the frozen plan and the noisy draw.")
+    wait: float | None = Field(None, ge=0, le=600, description="Return the receipt after this many seconds.")
+    release: bool = Field(False, description="Include the plan and the noisy values.")
 
 
 class Weighed(Question):
     """A question of a batch."""
 
-    weight: Number = Field(1, description="Its error counts so many times.")
+    weight: Number = Field(1, description="The weight of its error in the split of the total loss.")
 
 
 class BatchForm(RequestModel):
-    """Questions that are asked together."""
+    """Questions to ask together."""
 
     questions: list[Weighed] = Field(min_length=1, max_length=100)
     epsilon: Number | None = None
@@ -121,7 +124,7 @@ class BatchForm(RequestModel):
 
 
 class BudgetForm(RequestModel):
-    """What may be spent."""
+    """A privacy budget."""
 
     epsilon: Number
     delta: Number = 0
@@ -136,18 +139,18 @@ class ColumnForm(RequestModel):
 
 
 class ViaForm(RequestModel):
-    """A unit that another protected table knows."""
+    """A privacy unit in another protected table."""
 
     table: Name
     on: Name
 
 
 class TableForm(RequestModel):
-    """A table to be protected."""
+    """A table to protect."""
 
     table: Name
     source: Name = Field(description="A file below the server's data directory.")
-    unit: Name | None = Field(None, description="The column that names the person; none if each row is one.")
+    unit: Name | None = Field(None, description="The column of the privacy unit; null if each row is a person.")
     via: ViaForm | None = None
     max_rows: Count | None = None
     columns: dict[str, ColumnForm] = Field(default_factory=dict)
@@ -157,13 +160,13 @@ class TableForm(RequestModel):
     min_people: Count = 1
     unique: bool = False
     memory: Literal["own", "common"] = Field(
-        "own", description="Whose answers are recalled: those of the analyst who asks, or everybody's."
+        "own", description="Which released answers are reused: the analyst's own, or everybody's."
     )
     relation: Name | None = None
 
 
 class PublicForm(RequestModel):
-    """A table that is nobody's secret."""
+    """A public table."""
 
     table: Name
     source: Name
@@ -180,7 +183,7 @@ class GrantForm(RequestModel):
 
 
 class TokenForm(RequestModel):
-    """A token to be made."""
+    """A token to create."""
 
     name: Name
     role: Literal["analyst", "curator"] = "analyst"
@@ -188,7 +191,7 @@ class TokenForm(RequestModel):
 
 
 class StreamForm(RequestModel):
-    """A stream to be made; the fields are those of `db.stream`."""
+    """A stream to create; the fields are those of `db.stream`."""
 
     stream: Name
     unit: Name | None
@@ -217,7 +220,7 @@ class ItemsForm(RequestModel):
 
 
 class PublishForm(RequestModel):
-    """Which tick to publish up to; the open one if it is not said."""
+    """The tick to publish up to; the open tick if omitted."""
 
     tick: Count | None = None
 
@@ -229,24 +232,24 @@ class ResponseModel(BaseModel):
 
 
 class Problem(ResponseModel):
-    """What went wrong: nothing of it depends on the data."""
+    """An error. Nothing in it depends on the data."""
 
-    code: str = Field("", description="Which error it is: docs/errors.md.", examples=["budget-exceeded"])
+    code: str = Field("", description="The error code; see docs/errors.md.", examples=["budget-exceeded"])
     type: str = Field(examples=["BudgetExceeded"])
     message: str
-    remedy: str | None = Field(description="What can be done about it.")
-    position: tuple[int, int] | None = Field(description="Line and column of the question.")
-    fields: dict[str, Any] = Field({}, description="What the error names: columns, tables, numbers.")
+    remedy: str | None = Field(description="What you can do about it.")
+    position: tuple[int, int] | None = Field(description="Line and column in the question.")
+    fields: dict[str, Any] = Field({}, description="The fields of the error: columns, tables, numbers.")
 
 
 class Envelope(BaseModel):
-    """The one envelope of all errors."""
+    """The envelope of every error."""
 
     error: Problem
 
 
 class Left(ResponseModel):
-    """What is left: exact fractions, and decimals that never exceed them."""
+    """The remaining budget: exact fractions, and decimals that never exceed them."""
 
     epsilon: str = Field(examples=["2/3"])
     rho: str
@@ -254,7 +257,7 @@ class Left(ResponseModel):
 
 
 class Loss(ResponseModel):
-    """What was charged."""
+    """The privacy loss charged."""
 
     kind: str = Field(examples=["epsilon"])
     amount: str = Field(examples=["1/10"])
@@ -262,11 +265,11 @@ class Loss(ResponseModel):
 
 
 class AnswerTold(ResponseModel):
-    """An answer: noisy rows, and an interval for each noisy value."""
+    """An answer: noisy rows, and a confidence interval for each noisy value."""
 
     columns: list[str]
     rows: list[list[Any]]
-    intervals: list[list[Any]] = Field(description="Low and high of each value; null where it has no noise.")
+    intervals: list[list[Any]] = Field(description="Bounds of each value; null without noise.")
     confidence: float
     cost: Loss
     costs: dict[str, Loss]
@@ -288,41 +291,41 @@ class BatchTold(ResponseModel):
 
 
 class AcceptedTold(ResponseModel):
-    """A paid question that takes longer."""
+    """A question whose budget is reserved and whose answer takes longer."""
 
     receipt: str
     state: str
     stage: str
     elapsed: float
-    answer: str = Field(description="Where the answer will be.")
-    events: str = Field(description="Where its stages are told.")
+    answer: str = Field(description="The URL of the answer.")
+    events: str = Field(description="The URL of the event stream with its stages.")
 
 
 Responses = dict[int | str, dict[str, Any]]
 
 
-def _declare_errors(said: dict[int, str]) -> Responses:
-    return {status: {"model": Envelope, "description": text} for status, text in said.items()}
+def _declare_errors(given: dict[int, str]) -> Responses:
+    return {status: {"model": Envelope, "description": text} for status, text in given.items()}
 
 
 # What any route may answer.
 REFUSED = _declare_errors(
     {
-        400: "The question, the declaration or the host is wrong.",
-        401: "Nobody is signed in, or the token is not good.",
-        403: "It is for curators, or the form is of another session.",
-        404: "There is no such thing, or it is not yours.",
+        400: "The question, the declaration or the host name is not valid.",
+        401: "Authentication is missing, or the token is not valid.",
+        403: "The action requires the curator role, or the CSRF token is not valid.",
+        404: "The object does not exist, or belongs to somebody else.",
         413: "The request is too large.",
-        422: "A field is wrong, or the question is of a kind that is not supported.",
-        429: "There were too many requests.",
-        503: "Too many questions are under way: nothing was spent; or the ledger or the engine failed.",
+        422: "A field is not valid, or the question is not supported.",
+        429: "Too many requests.",
+        503: "Too many questions are running and nothing was spent, or the ledger or the engine failed.",
     }
 )
-EXCEEDED = _declare_errors({402: "The budget refuses it: requested, remaining, difference, and what would fit."})
-_LONGER: Responses = {202: {"model": AcceptedTold, "description": "It is paid and takes longer: the receipt."}}
+EXCEEDED = _declare_errors({402: "The budget is exceeded: requested, remaining, difference, and what would fit."})
+_LONGER: Responses = {202: {"model": AcceptedTold, "description": "Budget is reserved; the answer takes longer."}}
 ANSWERED: Responses = {200: {"model": AnswerTold}} | _LONGER | EXCEEDED
 BATCH_ANSWERED: Responses = {200: {"model": BatchTold}} | _LONGER | EXCEEDED
 _EITHER: Responses = {200: {"model": AnswerTold | BatchTold}}
 REDEEMED: Responses = _EITHER | _LONGER
-CANCELLED: Responses = _declare_errors({409: "Nobody is answering it."})
-FOUND: Responses = REDEEMED | _declare_errors({409: "It is paid, and nobody is answering it: redeem it."})
+CANCELLED: Responses = _declare_errors({409: "No job is answering the receipt."})
+FOUND: Responses = REDEEMED | _declare_errors({409: "The receipt is open and no job is answering it: redeem it."})

@@ -20,7 +20,7 @@ from jali.server.planner_pool import PlannerPool, RemotePlanner, get_shared_pool
 from jali.server.rate_limit import RateLimiter
 from jali.server.settings import Settings
 
-# A method may be any word that somebody sends.
+# A client may send any word as the method.
 _METHODS = ("GET", "HEAD", "POST", "DELETE")
 
 
@@ -47,37 +47,48 @@ class Metrics:
                 f'jali_requests_total{{route="{route}",method="{method}",status="{status}"}} {number}'
                 for (route, method, status), number in sorted(self.requests.items())
             ),
-            "# HELP jali_questions_under_way Questions that are paid and not yet answered, or being paid.",
+            "# HELP jali_questions_under_way Questions that are reserved and not yet answered, or being reserved.",
             "# TYPE jali_questions_under_way gauge",
             f"jali_questions_under_way {under_way}",
         ]
         return "\n".join(lines) + "\n"
 
 
-# Sign-ins that fail, for each address.
-_WRONG_A_SECOND, _WRONG_AT_ONCE = 0.2, 10
+# Failed sign-ins per address.
+_FAILED_PER_SECOND, _FAILED_AT_ONCE = 0.2, 10
 
 
 @dataclass(frozen=True)
 class AppState:
-    """One server's rooms."""
+    """The state of one server.
+
+    Attributes:
+        database: The database that is served.
+        settings: The settings of the server.
+        auth: Authenticates callers.
+        jobs: The job queue.
+        rate_limit: The requests of each token.
+        failed_sign_ins: The failed sign-ins of each address.
+        metrics: Counts of requests.
+        flash: Messages for the page that a form leads to.
+    """
 
     database: Database
     settings: Settings
-    gate: Authenticator
-    desk: JobQueue
-    rates: RateLimiter
-    wrong: RateLimiter
+    auth: Authenticator
+    jobs: JobQueue
+    rate_limit: RateLimiter
+    failed_sign_ins: RateLimiter
     metrics: Metrics = field(default_factory=Metrics)
-    notices: FlashMessages = field(default_factory=FlashMessages)
+    flash: FlashMessages = field(default_factory=FlashMessages)
 
     @classmethod
-    def create(cls, database: Database, settings: Settings, visit: RunToken | None = None) -> AppState:
-        """Return a house over a database."""
+    def create(cls, database: Database, settings: Settings, run_token: RunToken | None = None) -> AppState:
+        """Return the state of a server over a database."""
         return cls(
             database,
             settings,
-            Authenticator(database.access, visit),
+            Authenticator(database.access, run_token),
             JobQueue(
                 workers=settings.workers,
                 waiting=settings.waiting,
@@ -85,7 +96,7 @@ class AppState:
                 pace=settings.pace,
             ),
             RateLimiter(settings.rate, settings.burst),
-            RateLimiter(_WRONG_A_SECOND, _WRONG_AT_ONCE),
+            RateLimiter(_FAILED_PER_SECOND, _FAILED_AT_ONCE),
         )
 
     def start_planner_pool(self) -> PlannerPool | None:
@@ -100,6 +111,6 @@ class AppState:
 
 
 def get_state(request: Request) -> AppState:
-    """Return the house that a request came to."""
-    house: AppState = request.app.state.house
-    return house
+    """Return the state of the server that a request came to."""
+    state: AppState = request.app.state.jali
+    return state

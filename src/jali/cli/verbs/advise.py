@@ -18,28 +18,26 @@ if TYPE_CHECKING:
 def advise(
     database: DatabasePath,
     table: Annotated[str, typer.Argument(metavar="TABLE", help="A protected table.")],
-    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="The loss of all releases together.")],
+    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="The total privacy loss of all releases.")],
     delta: Annotated[
         str | None,
-        typer.Option(metavar="NUMBER", help="Pays for choosing keys; without one, none are looked for."),
+        typer.Option(metavar="NUMBER", help="For partition selection: without a delta, no keys are proposed."),
     ] = None,
     column: Annotated[
         list[str] | None,
         typer.Option(
             "--column",
             metavar="COLUMN",
-            help="A column to look at, or max_rows; else all without range and keys. Repeatable.",
+            help="A column, or max_rows; by default all columns without range and keys. Repeatable.",
         ),
     ] = None,
-    most_rows: Annotated[
-        int, typer.Option(metavar="NUMBER", help="Up to how many rows of a person are told apart.")
-    ] = 1000,
+    most_rows: Annotated[int, typer.Option(metavar="NUMBER", help="The largest max_rows to consider.")] = 1000,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be asked and charged. Free.")
+        bool, typer.Option("--dry-run", help="Show what would be released and charged. Free.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Propose --max-rows, --range and --keys for a table, from releases that its budget pays for.
+    """Propose --max-rows, --range and --keys for a table, from private releases charged to its budget.
 
     Each is an ordinary release with a receipt. Nothing is declared: the command that would do so is printed.
 

@@ -93,7 +93,7 @@ def _build_verb(kind: type[Attack[Any]]) -> Callable[..., None]:
 def _run_attack(
     name: str,
     *,
-    n: Annotated[str | None, number_option("How many people one secret has.")] = None,
+    n: Annotated[str | None, number_option("The number of people in a secret.")] = None,
     noise: Annotated[
         str | None,
         typer.Option(
@@ -115,7 +115,7 @@ def _run_attack(
         str | None, typer.Option(metavar="NAME", help="replace-one, by default, or add-remove.")
     ] = None,
     trials: Annotated[str | None, number_option("How many secrets are attacked, one after the other.")] = None,
-    seed: Annotated[str | None, number_option("Where secrets, questions and simulated noise come from.")] = None,
+    seed: Annotated[str | None, number_option("The seed of secrets, questions and simulated noise.")] = None,
     plot: Annotated[
         str | None, typer.Option(metavar="FILE", help="Draw right bits against confidence into this file.")
     ] = None,
@@ -178,34 +178,36 @@ _OPTIONS_OF_SWEEP = {"noise": {"noise"}, "epsilon": {"noise", "delta"}, "questio
 def sweep(
     attacks: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ATTACK]...", help="The attacks; those that are quick by default."),
+        typer.Argument(metavar="[ATTACK]...", help="The attacks; the fast ones by default."),
     ] = None,
-    by: Annotated[str, typer.Option(metavar="WHAT", help="What changes: noise, epsilon or questions.")] = "noise",
-    n: Annotated[str, number_option("How many people one secret has.")] = "1024",
+    by: Annotated[
+        str, typer.Option(metavar="WHAT", help="The swept parameter: noise, epsilon or questions.")
+    ] = "noise",
+    n: Annotated[str, number_option("The number of people in a secret.")] = "1024",
     noise: Annotated[
         str | None,
         typer.Option(
             metavar="KIND,...",
-            help="By noise: uniform,worst by default. By epsilon: geometric,gaussian.",
+            help="For noise: uniform,worst by default. For epsilon: geometric,gaussian.",
         ),
     ] = None,
     low: Annotated[
         str | None,
-        typer.Option("--from", metavar="NUMBER", help="Where it begins; noise is in multiples of sqrt(n)."),
+        typer.Option("--from", metavar="NUMBER", help="The first point; noise is in multiples of sqrt(n)."),
     ] = None,
-    high: Annotated[str | None, typer.Option("--to", metavar="NUMBER", help="Where it ends.")] = None,
-    points: Annotated[str, number_option("At how many places.")] = "12",
-    trials: Annotated[str, number_option("How many secrets are attacked at each place.")] = "4",
-    epsilon: Annotated[str | None, number_option("By questions: the budget of the ledger; 1 by default.")] = None,
-    each: Annotated[str | None, number_option("By questions: what each of them spends; 1/4 by default.")] = None,
+    high: Annotated[str | None, typer.Option("--to", metavar="NUMBER", help="The last point.")] = None,
+    points: Annotated[str, number_option("The number of points.")] = "12",
+    trials: Annotated[str, number_option("The number of secrets attacked per point.")] = "4",
+    epsilon: Annotated[str | None, number_option("For questions: the budget of the ledger; 1 by default.")] = None,
+    each: Annotated[str | None, number_option("For questions: the epsilon of each; 1/4 by default.")] = None,
     delta: Annotated[
-        str | None, number_option("By epsilon: the delta of Gaussian noise; 1e-6 by default.")
+        str | None, number_option("For epsilon: the delta of Gaussian noise; 1e-6 by default.")
     ] = None,
-    seed: Annotated[str | None, number_option("Where secrets, questions and noise come from.")] = None,
-    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the sweep into this file.")] = None,
+    seed: Annotated[str | None, number_option("The seed of secrets, questions and noise.")] = None,
+    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Plot the sweep into this file.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the share of right bits as the noise grows, with the lines sqrt(n) and n, or by epsilon, or questions.
+    """Show the share of recovered bits by noise, with sqrt(n) and n marked, or by epsilon or number of questions.
 
     Example: [bold]jali attack sweep hadamard --n 1024 --noise uniform,worst --plot sweep.png[/bold]
     """
@@ -256,9 +258,9 @@ def _write_sweep(made: Sweep, seed: int | None, *, path: Path | None, as_json: b
 
 def tour(
     epsilon: Annotated[str, number_option("The budget of Jali's ledger.")] = "1",
-    seed: Annotated[str | None, number_option("Where secrets, questions and simulated noise come from.")] = None,
+    seed: Annotated[str | None, number_option("The seed of secrets, questions and simulated noise.")] = None,
     plot: Annotated[
-        str | None, typer.Option(metavar="DIRECTORY", help="Draw the tour and every result into this directory.")
+        str | None, typer.Option(metavar="DIRECTORY", help="Plot the tour and every result into this directory.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -353,11 +355,11 @@ for _word, _verb in VERBS.items():
 
 @group.callback(invoke_without_command=True)
 def attack(context: typer.Context, as_json: AsJson = False) -> None:
-    """Attack secrets that are made up for it: reconstruct bits from noisy counts. Nobody's data are read.
+    """Attack synthetic secrets: reconstruct bits from noisy counts. No real data is read.
 
-    Shows the share of right bits beside what anybody guesses, what theory says,
-    and the loss that it proves: of a system without a budget, of Jali, or of Jali
-    without a ledger. `jali attack NAME --help` says what an attack takes.
+    Shows the share of recovered bits beside guessing, the theoretical prediction
+    and the privacy loss it proves: for a system without a budget, for Jali, or for Jali
+    without a ledger. See `jali attack NAME --help` for the options of an attack.
 
     Example: [bold]jali attack hadamard --n 4096 --noise uniform:16[/bold]
     """

@@ -35,16 +35,16 @@ _MOST, _MOST_DEEP = 1_000_000, 200_000_000
 
 Samples = Annotated[
     str | None,
-    number_option("How many outputs are drawn in all; by default as many as fit into the time, up to 1e6."),
+    number_option("The total number of outputs to sample; by default as many as time allows, up to 1e6."),
 ]
-Confidence = Annotated[str, number_option("The chance that an honest function is not accused.")]
+Confidence = Annotated[str, number_option("The probability that a correct function passes.")]
 Seed = Annotated[
     int | None,
-    typer.Option(metavar="NUMBER", min=0, help="Where the noise of functions comes from that take a generator."),
+    typer.Option(metavar="NUMBER", min=0, help="The seed for functions that take a generator."),
 ]
-Deep = Annotated[str | None, number_option("About how many seconds to try; it stops early on a proof.")]
+Deep = Annotated[str | None, number_option("The approximate time limit in seconds; a proof ends the audit early.")]
 Plot = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Draw what was found against what is claimed into this file.")
+    str | None, typer.Option(metavar="FILE", help="Plot the found against the claimed loss into this file.")
 ]
 
 
@@ -135,12 +135,12 @@ def audit_everything(
     seed: Seed = None,
     deep: Deep = None,
     workers: Annotated[
-        str | None, number_option("How many processes audit at once; one for each core by default.")
+        str | None, number_option("The number of audit processes; one per core by default.")
     ] = None,
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:
-    """Audit every mechanism, stream, aggregate and session that Jali has, each against its own claim.
+    """Audit every mechanism, stream, aggregate and session of Jali against its claim.
 
     Example: [bold]jali audit all --deep 600[/bold]
     """
@@ -270,15 +270,17 @@ def _write_witness(made: Audit | Audits, path: Path, *, quiet: bool) -> None:
 
 
 def replay(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="What `jali audit TARGET --out FILE` wrote.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="The file written by `jali audit TARGET --out FILE`.")
+    ],
     samples: Annotated[
         str | None,
-        number_option("How many outputs are drawn of both inputs together; as many as then by default."),
+        number_option("The total number of outputs to sample from both inputs; the recorded number by default."),
     ] = None,
     seed: Seed = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make the subject of a witness again, and count its event on fresh samples of both inputs.
+    """Replay a witness: rebuild its subject and count its event on fresh samples of both inputs.
 
     Example: [bold]jali audit replay witness.json[/bold]
     """
@@ -318,11 +320,11 @@ for _word, _verb in VERBS.items():
 
 @group.callback(invoke_without_command=True)
 def audit(context: typer.Context, as_json: AsJson = False) -> None:
-    """Try to prove a privacy claim false: of your own function, or of anything that Jali has.
+    """Try to prove a privacy claim false: of your own function, or of a mechanism of Jali.
 
-    TARGET is a function that takes data, module:function or file.py:function, with
-    the loss that it claims; or a name of the list that `jali audit` alone prints.
-    `jali audit TARGET --help` says what an audit takes. Nobody's data are read.
+    TARGET is a function of data, module:function or file.py:function, with the
+    loss that it claims, or a name from the list that `jali audit` prints.
+    See `jali audit TARGET --help` for the options. No real data is read.
 
     Example: [bold]jali audit mymodule:mechanism --epsilon 0.7 --adjacency replace-one[/bold]
     """

@@ -11,10 +11,16 @@ import typer
 
 from jali.cli.errors import attach_context
 from jali.cli.options import Analyst, AsJson, Confidence, DatabasePath, Rho, open_database
-from jali.cli.output import StageProgress, check_confidence, choose_ink, write_json
-from jali.client.account_documents import encode_remaining
-from jali.display.text import clean, write_answer_table, write_legend
-from jali.display.view_models import flatten_cells
+from jali.cli.output import (
+    StageProgress,
+    check_confidence,
+    choose_ink,
+    encode_result,
+    find_remaining,
+    print_rows,
+    write_json,
+)
+from jali.display.text import clean
 from jali.errors import CatalogError, QueryError
 
 if TYPE_CHECKING:
@@ -24,19 +30,19 @@ if TYPE_CHECKING:
 
 Questions = Annotated[
     str,
-    typer.Argument(
-        metavar="FILE", help="SELECT statements with semicolons between them; [bold]-[/bold] is stdin."
-    ),
+    typer.Argument(metavar="FILE", help="SELECT statements, separated by semicolons; [bold]-[/bold] is stdin."),
 ]
 BatchEpsilon = Annotated[
-    str | None, typer.Option("--epsilon", metavar="NUMBER", help="The loss of all questions.")
+    str | None, typer.Option("--epsilon", metavar="NUMBER", help="The total privacy loss of all questions.")
 ]
 BatchDelta = Annotated[
     str | None,
-    typer.Option("--delta", metavar="NUMBER", help="Pays for adding losses up more sharply than by their sum."),
+    typer.Option("--delta", metavar="NUMBER", help="Allows tighter composition of the losses than their sum."),
 ]
-Agree = Annotated[bool, typer.Option("--agree/--apart", help="Make the answers agree, or leave each by itself.")]
-Explain = Annotated[bool, typer.Option("--explain", help="Show the plan and the cost, and ask nothing.")]
+Agree = Annotated[
+    bool, typer.Option("--agree/--apart", help="Make the answers consistent, or leave them independent.")
+]
+Explain = Annotated[bool, typer.Option("--explain", help="Show the plan and the privacy loss without asking.")]
 
 
 def batch(
@@ -51,7 +57,7 @@ def batch(
     explain: Explain = False,
     as_json: AsJson = False,
 ) -> None:
-    """Ask all questions of a file together: planned jointly, charged once, with answers that agree.
+    """Ask all questions of a file together: planned jointly, charged once, with consistent answers.
 
     Example: [bold]jali batch clinic.jali questions.sql --epsilon 1 --analyst ana[/bold]
     """
@@ -163,19 +169,16 @@ def write_batch(
     as_json: bool,
 ) -> None:
     """Write all answers, what the batch cost, and what is left."""
-    left = {table: database.remaining(table, analyst=analyst) for table, _ in found.costs}
+    left = find_remaining(found, database, analyst)
     if as_json:
-        rest = {table: encode_remaining(amount) for table, amount in left.items()}
-        write_json(found.to_json(confidence) | {"analyst": analyst, "remaining": rest})
+        write_json(encode_result(found, left, analyst=analyst, confidence=confidence))
         return
     ink = choose_ink(sys.stdout)
     for number, answer in enumerate(found, 1):
-        spans = answer.interval(confidence)
         title = "" if questions is None else " " + clean(questions[number - 1].sql)
         print(f"{ink.accent(f'[{number}]')}{title}")
-        print(write_answer_table(answer.columns, answer.shown_rows, spans, ink=ink))
-        said = write_legend(*flatten_cells(answer.rows, spans), confidence)
-        print(f"{ink.faint(said)}\n" if said else "")
+        print_rows(answer, confidence, gap="")
+        print()
     for table, cost in found.costs:
-        again = ", answered before: the table was not charged again" if found.cached else ""
-        print(f"{clean(table)}: cost {cost}{again} · left {left[table]} · receipt {found.receipt}")
+        again = ", already released: nothing was charged again" if found.cached else ""
+        print(f"{clean(table)}: cost {cost}{again} · remaining {left[table]} · receipt {found.receipt}")

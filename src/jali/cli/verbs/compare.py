@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jali.cli.options import AsJson
+from jali.cli.options import AsJson, number_option
 from jali.cli.output import StageProgress, save_figure, write_json
 from jali.errors import CatalogError
 
@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from jali.lab.compare.comparison_table import Comparison
 
 _MOST_DRAWS = 1_000_000
-
-
-def _number_option(help_: str) -> Any:
-    return typer.Option(metavar="NUMBER", help=help_)
 
 
 def compare(
@@ -29,32 +25,32 @@ def compare(
         ),
     ],
     data: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A CSV or Parquet file; made-up data by default.")
+        Path | None, typer.Option(metavar="FILE", help="A CSV or Parquet file; synthetic data by default.")
     ] = None,
     column: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Its column; two names with a comma for a slope.")
+        str | None, typer.Option(metavar="NAME", help="The column; two names, separated by a comma, for a slope.")
     ] = None,
-    low: Annotated[str | None, _number_option("The least value, which is public; needed with --data.")] = None,
-    high: Annotated[str | None, _number_option("The largest value, likewise.")] = None,
-    step: Annotated[str | None, _number_option("The lattice of the values; a fine one by default.")] = None,
-    epsilon: Annotated[str, _number_option("What each release spends.")] = "1",
-    delta: Annotated[str, _number_option("The delta of mechanisms that have one.")] = "1e-6",
-    at: Annotated[str, _number_option("Which quantile.")] = "1/2",
+    low: Annotated[str | None, number_option("The public lower bound; required with --data.")] = None,
+    high: Annotated[str | None, number_option("The public upper bound; required with --data.")] = None,
+    step: Annotated[str | None, number_option("The step of the value grid; fine by default.")] = None,
+    epsilon: Annotated[str, number_option("The epsilon of each release.")] = "1",
+    delta: Annotated[str, number_option("The delta of mechanisms that have one.")] = "1e-6",
+    at: Annotated[str, number_option("The quantile.")] = "1/2",
     adjacency: Annotated[str, typer.Option(metavar="NAME", help="replace-one or add-remove.")] = "replace-one",
     shape: Annotated[
-        str | None, typer.Option(metavar="NAME,...", help="Which shapes of made-up data; all by default.")
+        str | None, typer.Option(metavar="NAME,...", help="The shapes of synthetic data; all by default.")
     ] = None,
-    people: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="How many people are made up.")] = 1001,
+    people: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="The number of synthetic people.")] = 1001,
     draws: Annotated[
-        int, typer.Option(metavar="NUMBER", min=1, max=_MOST_DRAWS, help="How many releases are measured of each.")
+        int, typer.Option(metavar="NUMBER", min=1, max=_MOST_DRAWS, help="The number of releases per mechanism.")
     ] = 1000,
-    seed: Annotated[int, typer.Option(metavar="NUMBER", min=0, help="Where made-up data come from.")] = 1,
-    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the errors into this file.")] = None,
+    seed: Annotated[int, typer.Option(metavar="NUMBER", min=0, help="The seed of synthetic data.")] = 1,
+    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Plot the errors into this file.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare the errors of all mechanisms for a statistic. Nothing is spent, and what is shown is NOT private.
+    """Compare the errors of all mechanisms for a statistic. Nothing is spent, and the output is NOT private.
 
-    The errors are measured against the true value: for made-up or public data, or for the one who owns the data.
+    Errors are measured against the true value: use synthetic or public data, or your own data.
 
     Example: [bold]jali compare median --epsilon 1[/bold]
     """

@@ -12,11 +12,11 @@ from jali.cli.output import write_json
 
 def demo(
     keep: Annotated[
-        str | None, typer.Option(metavar="DIRECTORY", help="Keep the table and the database there.")
+        str | None, typer.Option(metavar="DIRECTORY", help="Keep the table and the database in this directory.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a synthetic hospital, protect it, ask five questions, explain one, and be refused one.
+    """Create a synthetic hospital, protect it, ask five questions, explain one and have one refused.
 
     Example: [bold]jali demo --keep hospital[/bold]
     """

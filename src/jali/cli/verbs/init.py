@@ -12,9 +12,9 @@ from jali.postgres_address import is_address
 
 
 def init(database: DatabasePath, as_json: AsJson = False) -> None:
-    """Make an empty database: one file, readable by you only, with the catalog, the ledger and the answers.
+    """Create an empty database: one file, readable only by you, with the catalog, the ledger and the answers.
 
-    Or a schema of a Postgres database, which several servers can share.
+    Or create a schema in a Postgres database, which several servers can share.
 
     Example: [bold]jali init clinic.jali[/bold]
     """
@@ -26,7 +26,7 @@ def init(database: DatabasePath, as_json: AsJson = False) -> None:
     if as_json:
         write_json({"database": database})
     else:
-        print(f"Made {database}. Next: jali protect {shlex.quote(database)} TABLE FILE --unit COLUMN ...")
+        print(f"Created {database}. Next: jali protect {shlex.quote(database)} TABLE FILE --unit COLUMN ...")
 
 
 def _exists(database: str) -> bool:

@@ -60,10 +60,10 @@ def ledger(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what may be spent, what was spent and what is left; and every receipt with its state.
+    """Show budget, spent and remaining loss of every account, and every receipt with its state.
 
     `jali ledger move` moves a ledger between a file and Postgres, `jali ledger anchor` shows where its last head
-    is kept, and `jali ledger recover` goes on from an older copy.
+    is kept, and `jali ledger recover` continues from an older copy.
 
     Example: [bold]jali ledger clinic.jali --analyst ana[/bold]
     """
@@ -82,7 +82,7 @@ def ledger(
     if accounts or receipts:
         _write_ledger(accounts, receipts, choose_ink(sys.stdout))
     if any(r.state == "open" for r in receipts):
-        print(f"\nOpen receipts are paid and not answered: jali redeem {shlex.quote(database)} RECEIPT")
+        print(f"\nOpen receipts are reserved and not answered: jali redeem {shlex.quote(database)} RECEIPT")
 
 
 def _find_accounts(analyst: str, database: Database) -> tuple[Account, ...]:
@@ -98,14 +98,14 @@ def _find_accounts(analyst: str, database: Database) -> tuple[Account, ...]:
 def _write_ledger(accounts: Sequence[Account], receipts: Sequence[Receipt], ink: Ink) -> None:
     if accounts:
         print(_format_accounts(accounts, ink))
-        print(ink.faint("\nLeft is the largest loss of either kind that one further question would be granted."))
+        print(ink.faint("\nRemaining is the largest loss of either kind that one further question could have."))
         if any(a.budget.delta for a in accounts):
             print(ink.faint("Delta is for choosing groups; the rest of a budget's delta pays for adding up."))
     if any(a.parts for a in accounts):
         print(f"\n{_format_parts(accounts, ink)}")
         print(
             ink.faint(
-                "\nOf the parts of one table and column, an account counts the dearest, or the dearest pair."
+                "\nOf the subpopulations of one table and column, an account counts the largest, or largest pair."
             )
         )
     print()
@@ -183,7 +183,7 @@ def anchor(
         str | None,
         typer.Option(
             metavar="PLACE",
-            help="Keep the head there as well from now on: a directory, postgresql://USER@HOST/NAME or "
+            help="Also keep the head there from now on: a directory, postgresql://USER@HOST/NAME or "
             "https://HOST/PATH; [bold]none[/bold] for the file beside the database alone.",
         ),
     ] = None,
@@ -195,15 +195,15 @@ def anchor(
         bool,
         typer.Option(
             "--renew",
-            help="The anchor is lost or damaged, and this is the latest state of the ledger: begin it anew.",
+            help="Start a new anchor: the old one is lost or damaged, and this is the latest state of the ledger.",
         ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show where the last head of the ledger is kept outside of it, and the head itself.
+    """Show the last head of the ledger and where it is kept outside of the ledger.
 
-    A head is written there before an answer leaves. A ledger that lacks an anchored head was rolled back: it is
-    refused when it is opened. Keep a second anchor where it is not lost or restored together with the ledger.
+    A head is written there before an answer is released. A ledger without an anchored head was rolled back and is
+    refused when opened. Keep a second anchor where it is not lost or restored together with the ledger.
 
     Example: [bold]jali ledger anchor clinic.jali --sign curator.pem --out head.json[/bold]
     """
@@ -251,17 +251,17 @@ def _print_anchor(places: list[dict[str, Any]], head: SignedHead) -> None:
 
 
 def move(
-    source: Annotated[str, typer.Argument(metavar="DATABASE", help="The database that moves.")],
+    source: Annotated[str, typer.Argument(metavar="DATABASE", help="The database to move.")],
     target: Annotated[
         str,
-        typer.Argument(metavar="TARGET", help="A file that is not there yet; or postgresql://USER@HOST/NAME."),
+        typer.Argument(metavar="TARGET", help="A new file; or postgresql://USER@HOST/NAME."),
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Move a ledger, with everything in it, to another file or to Postgres. Nothing is spent or lost.
+    """Move a ledger with all of its contents to another file or to Postgres. Nothing is spent or lost.
 
-    The old one refuses every debit from the first moment on, and says where it has moved to.
-    If the move is cut off, the same command finishes it.
+    The old ledger refuses every charge at once, and names the new place.
+    If the move is interrupted, the same command finishes it.
 
     Example: [bold]jali ledger move clinic.jali postgresql://jali@db.example.org/clinic[/bold]
     """
@@ -276,19 +276,21 @@ def move(
 
 
 _CONFIRMATION = (
-    "The latest state of this ledger is lost for good? Open receipts can no longer be redeemed then, streams end, "
+    "Is the latest state of this ledger permanently lost? Open receipts can then not be redeemed, streams end, "
     "and all tokens are revoked."
 )
 
 
 def recover(
     database: DatabasePath,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask: the latest state is lost for good.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Do not ask for confirmation: the latest state is permanently lost.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Let a ledger go on from an older copy. Everything that its anchor knows was spent is charged to it.
+    """Continue a ledger from an older copy. Everything that its anchor records as spent is charged to it.
 
-    First try to put the latest state back, with its journal (the file ending in -wal): then nothing is lost.
+    First try to restore the latest state with its journal (the file ending in -wal): then nothing is lost.
 
     Example: [bold]jali ledger recover clinic.jali[/bold]
     """

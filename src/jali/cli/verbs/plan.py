@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from jali.cli.options import AsJson, number_option, read_whole_number, rename_parameters
-from jali.cli.output import check_confidence, choose_ink, measure_width, write_json
+from jali.cli.options import (
+    AsJson,
+    number_option,
+    read_confidence,
+    read_horizon,
+    read_whole_number,
+    rename_parameters,
+)
+from jali.cli.output import choose_ink, measure_width, write_json
 from jali.display.text import NARROWEST, TextColumn, write_table
 from jali.errors import CatalogError
 
@@ -52,27 +59,27 @@ class PlanGroup(TyperGroup):
 
 def plan(
     context: typer.Context,
-    epsilon: Annotated[str | None, number_option("What all queries together may spend.")] = None,
-    delta: Annotated[str, number_option("Their delta; Gaussian noise needs one.")] = "0",
-    queries: Annotated[str | None, number_option("How many counting queries.")] = None,
-    error: Annotated[str | None, number_option("The error that is accepted.")] = None,
-    rows: Annotated[str | None, number_option("Accept noise up to the sampling error of so many rows.")] = None,
+    epsilon: Annotated[str | None, number_option("The total epsilon of all queries.")] = None,
+    delta: Annotated[str, number_option("The total delta; Gaussian noise needs one.")] = "0",
+    queries: Annotated[str | None, number_option("The number of counting queries.")] = None,
+    error: Annotated[str | None, number_option("The accepted margin of error.")] = None,
+    rows: Annotated[str | None, number_option("Accept noise up to the sampling error of this many rows.")] = None,
     each_epsilon: Annotated[
-        str | None, number_option("What one query spends: show what all of them cost.")
+        str | None, number_option("The epsilon of one query: shows the total loss of all.")
     ] = None,
-    confidence: Annotated[str | None, number_option("The confidence of each error; 0.95 by default.")] = None,
+    confidence: Annotated[str | None, number_option("The confidence of the error; 0.95 by default.")] = None,
     simultaneous: Annotated[
-        bool, typer.Option("--simultaneous", help="The confidence is for all counts at once.")
+        bool, typer.Option("--simultaneous", help="The confidence holds for all counts simultaneously.")
     ] = False,
     stddev: Annotated[
         bool, typer.Option("--stddev", help="Errors are standard deviations, without a confidence.")
     ] = False,
-    sensitivity: Annotated[str | None, number_option("How far one person moves each count; 1 by default.")] = None,
+    sensitivity: Annotated[str | None, number_option("The sensitivity of each count; 1 by default.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Plan counting queries: which noise wins, how many queries fit, what epsilon is enough. Free.
+    """Plan counting queries: which noise is best, how many queries fit, which epsilon is enough. Free.
 
-    Of --epsilon, --queries and --error give two; the third is planned. No database is needed.
+    Give two of --epsilon, --queries and --error; the third is computed. No database is needed.
 
     Example: [bold]jali plan --epsilon 1 --delta 1e-6 --queries 50[/bold]
     """
@@ -87,7 +94,7 @@ def plan(
         read_whole_number(rows, "--rows"),
         each_epsilon,
     )
-    held = _read_confidence(confidence)
+    held = read_confidence(confidence)
     asked.refuse(
         {
             "--stddev": stddev,
@@ -109,17 +116,6 @@ def _refuse_options(context: typer.Context) -> None:
     if given is not None:
         what, option = context.invoked_subcommand, given.removeprefix("as_").replace("_", "-")
         raise CatalogError("plan-option-misplaced", option=option, plan=what)
-
-
-def _read_confidence(text: str | None) -> float:
-    from jali.privacy.rationals import rational
-
-    if text is None:
-        return 0.95
-    with rename_parameters(_OPTIONS):
-        held = float(rational(text, "confidence"))
-    check_confidence(held)
-    return held
 
 
 @dataclass(frozen=True)
@@ -344,32 +340,30 @@ _LEGEND = (
 
 
 def stream(
-    horizon: Annotated[
-        str | None, number_option("For how many ticks the stream lives; none if nobody knows.")
-    ] = None,
-    last: Annotated[str | None, number_option("Values over the last so many ticks, instead of so far.")] = None,
+    horizon: Annotated[str | None, number_option("The number of ticks of the stream; none if unknown.")] = None,
+    last: Annotated[str | None, number_option("Publish values over a sliding window of this many ticks.")] = None,
     restart: Annotated[
-        str | None, number_option("Values that begin anew after so many ticks: with 1, of each tick.")
+        str | None, number_option("Restart the values after this many ticks; 1 for each tick.")
     ] = None,
-    epsilon: Annotated[str | None, number_option("What the whole stream may spend.")] = None,
-    delta: Annotated[str | None, number_option("Its delta: with one, Gaussian noise competes.")] = None,
-    rho: Annotated[str | None, number_option("The loss in zCDP instead, by Gaussian noise.")] = None,
-    max_ticks: Annotated[str, number_option("In how many ticks one person may take part.")] = "1",
-    separation: Annotated[str, number_option("How many ticks two of them are apart, at least.")] = "1",
+    epsilon: Annotated[str | None, number_option("The total epsilon of the stream.")] = None,
+    delta: Annotated[str | None, number_option("The total delta, which allows Gaussian noise.")] = None,
+    rho: Annotated[str | None, number_option("The privacy loss in zCDP instead, with Gaussian noise.")] = None,
+    max_ticks: Annotated[str, number_option("Contribution bound: ticks per person.")] = "1",
+    separation: Annotated[str, number_option("The least distance between two of these ticks.")] = "1",
     max_items: Annotated[
-        str, number_option("How many items one person may have in a tick; of a sum, how much they may add.")
+        str, number_option("Contribution bound: items, or amount of a sum, per person and tick.")
     ] = "1",
     replace_one: Annotated[
-        bool, typer.Option("--replace-one", help="Neighbours replace one person; by default they add or remove.")
+        bool, typer.Option("--replace-one", help="Use replace-one adjacency instead of add-remove.")
     ] = False,
     oblivious: Annotated[
-        bool, typer.Option("--oblivious", help="What is counted never depends on what was published.")
+        bool, typer.Option("--oblivious", help="Assert that increments never depend on published values.")
     ] = False,
-    memory: Annotated[str | None, number_option("How many numbers the stream may keep, for each key.")] = None,
-    by: Annotated[str, typer.Option(metavar="FIGURE", help="What is to be small: largest or rms.")] = "largest",
+    memory: Annotated[str | None, number_option("The largest number of values to keep per key.")] = None,
+    by: Annotated[str, typer.Option(metavar="FIGURE", help="The error to minimize: largest or rms.")] = "largest",
     as_json: AsJson = False,
 ) -> None:
-    """Plan a stream: which counter, and how far its running sums will be off, tick after tick. Free.
+    """Plan a stream: which counter to use, and the forecast error of its running sums. Free.
 
     Example: [bold]jali plan stream --horizon 365 --epsilon 1[/bold]
     """
@@ -384,7 +378,7 @@ def stream(
             l1=max_items,
         )
         choices = choose(
-            horizon=_read_horizon(horizon, windowed=last is not None or restart is not None),
+            horizon=read_horizon(horizon, windowed=last is not None or restart is not None),
             epsilon=epsilon,
             delta=delta,
             rho=rho,
@@ -408,14 +402,6 @@ def _check_stream_loss(epsilon: str | None, delta: str | None, rho: str | None) 
         raise CatalogError("plan-stream-epsilon-and-rho")
     if rho is not None and delta is not None:
         raise CatalogError("stream-option-delta-with-rho")
-
-
-def _read_horizon(text: str | None, *, windowed: bool) -> int | None:
-    if text is None and windowed:
-        return None
-    if text is None:
-        raise CatalogError("stream-option-horizon-missing")
-    return None if text.lower() == "none" else read_whole_number(text, "--horizon")
 
 
 def _write_choices(choices: Choices) -> None:

@@ -29,31 +29,31 @@ CSV = (
 
 def protect(
     database: DatabasePath,
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="What questions will call it.")],
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="The name of the table in questions.")],
     source: Annotated[
         str, typer.Argument(metavar="SOURCE", help="A Parquet, CSV or DuckDB file; postgresql://...; spark://...")
     ],
     epsilon: BudgetEpsilon,
     delta: BudgetDelta = "0",
-    unit: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the person.")] = None,
+    unit: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of the privacy unit.")] = None,
     no_unit: Annotated[bool, typer.Option("--no-unit", help="Each row is a person.")] = False,
     via: Annotated[
         str | None,
-        typer.Option(metavar="TABLE", help="The protected table that has the unit, where this one has it not."),
+        typer.Option(metavar="TABLE", help="The protected table that has the unit column."),
     ] = None,
     on: Annotated[
         str | None,
-        typer.Option(metavar="EQUALITY", help="How rows find it: 'a column here = a unique column there'."),
+        typer.Option(metavar="EQUALITY", help="The link to that table: 'column here = unique column there'."),
     ] = None,
     max_rows: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="For how many rows one person may count.")
+        int | None, typer.Option(metavar="NUMBER", help="Contribution bound: rows per person.")
     ] = None,
     ranges: Annotated[
         list[str] | None,
         typer.Option(
             "--range",
             metavar="COLUMN=LOW:HIGH",
-            help="Numbers or dates; values outside are clamped. Times are written LOW..HIGH. COLUMN=auto buys a "
+            help="Clamping bounds, numbers or dates. Times are written LOW..HIGH. COLUMN=auto estimates a "
             "range from the budget. Repeatable.",
         ),
     ] = None,
@@ -62,39 +62,41 @@ def protect(
         typer.Option(
             "--keys",
             metavar="COLUMN=A,B,...",
-            help="The groups there can be: a list, or @FILE with one in each line; COLUMN:text=1,2 sets "
-            "the kind. Repeatable.",
+            help="The group keys: a list, or @FILE with one per line; COLUMN:text=1,2 sets the kind. Repeatable.",
         ),
     ] = None,
     kinds: Annotated[
         list[str] | None,
-        typer.Option("--kind", metavar="COLUMN=KIND", help="The kind of a CSV column, such as date. Repeatable."),
+        typer.Option("--kind", metavar="COLUMN=KIND", help="The type of a CSV column, such as date. Repeatable."),
     ] = None,
     adjacency: Annotated[str, typer.Option(metavar="NAME", help="add-remove, or replace-one.")] = "add-remove",
     rows: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="A public guess of the rows, for forecasts only.")
+        int | None,
+        typer.Option(metavar="NUMBER", help="A public estimate of the number of rows, for forecasts only."),
     ] = None,
     min_people: Annotated[
-        int, typer.Option(metavar="NUMBER", help="Show a group only if so many people stand behind it.")
+        int, typer.Option(metavar="NUMBER", help="Release only groups of at least this many people.")
     ] = 1,
     unique: Annotated[
-        bool, typer.Option("--unique", help="Nobody has two rows: a key of the DuckDB table says so.")
+        bool, typer.Option("--unique", help="Each person has one row: a key of the DuckDB table ensures it.")
     ] = False,
     memory: Annotated[
         str,
-        typer.Option(metavar="NAME", help="Whose answers are recalled: own; or common, those of all analysts."),
+        typer.Option(
+            metavar="NAME", help="Which released answers are reused: own, or common for those of all analysts."
+        ),
     ] = "own",
     relation: Relation = None,
     as_json: AsJson = False,
 ) -> None:
-    """Protect a table: from now on it is read only through noise, within a budget that never resets.
+    """Protect a table. Its data is then only released with noise, within a budget that never resets.
 
-    Everything declared here is public knowledge; nothing is read off the data.
+    Everything declared here is public; nothing is derived from the data.
 
     Example: [bold]jali protect clinic.jali visits visits.parquet --unit patient_id --max-rows 5
     --range age=0:120 --keys ward=A,B,C --epsilon 3 --delta 1e-6 --rows 200000[/bold]
 
-    A unit that another table has: [bold]jali protect shop.jali lines lines.parquet --unit customer --via orders
+    A unit column in another table: [bold]jali protect shop.jali lines lines.parquet --unit customer --via orders
     --on 'order_id = id' --max-rows 50 --range price=0:100 --range day=2025-01-01:2025-12-31 --epsilon 3[/bold]
     """
     if no_unit == (unit is not None):
@@ -164,21 +166,21 @@ def _format_headline(name: str, before: int, version: int) -> str:
 
 def publish(
     database: DatabasePath,
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="What questions will call it.")],
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="The name of the table in questions.")],
     source: Annotated[
         str, typer.Argument(metavar="SOURCE", help="A Parquet, CSV or DuckDB file; postgresql://...; spark://...")
     ],
     kind: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN=KIND", help="What a column of a CSV file holds: floor=integer. Repeatable."),
+        typer.Option(metavar="COLUMN=KIND", help="The type of a column of a CSV file: floor=integer. Repeatable."),
     ] = None,
     relation: Relation = None,
     as_json: AsJson = False,
 ) -> None:
-    """Declare a public table: its rows are nobody's secret, and questions may join it freely.
+    """Declare a public table, which questions may join freely.
 
-    Its values become keys and its numbers ranges: read now, once. Publish it again when it changes. Columns of
-    a CSV file are text, unless --kind says what they hold.
+    Its values define keys and ranges, read once, now. Publish it again when it changes. Columns of
+    a CSV file are text, unless --kind gives their type.
 
     Example: [bold]jali publish clinic.jali wards wards.csv[/bold]
     """
@@ -192,19 +194,19 @@ def publish(
         return
     ink = choose_ink(sys.stdout)
     verb = "Published" if before == 0 else "Published again"
-    print(f"{verb} {clean(made.name)} (version {version}). Everybody may see all of it.")
+    print(f"{verb} {clean(made.name)} (version {version}). The whole table is public.")
     print(write_facts(list_public_facts(made), ink=ink))
 
 
 def grant(
     database: DatabasePath,
-    analyst: Annotated[str, typer.Argument(metavar="ANALYST", help="Who may ask.")],
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="What about.")],
+    analyst: Annotated[str, typer.Argument(metavar="ANALYST", help="The analyst.")],
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="The table.")],
     epsilon: BudgetEpsilon,
     delta: BudgetDelta = "0",
     as_json: AsJson = False,
 ) -> None:
-    """Let an analyst spend up to a budget on a table, within the table's own budget.
+    """Grant an analyst a budget on a table, within the budget of the table.
 
     Example: [bold]jali grant clinic.jali ana visits --epsilon 1[/bold]
     """
@@ -217,4 +219,4 @@ def grant(
     if as_json:
         write_json({"analyst": analyst, "table": table, "remaining": encode_remaining(left)})
     else:
-        print(f"{analyst} may spend {budget} on {table}; left {left}.")
+        print(f"{analyst} may spend {budget} on {table}; remaining {left}.")

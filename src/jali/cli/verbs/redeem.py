@@ -22,13 +22,15 @@ def redeem(
     database: DatabasePath,
     receipt: Annotated[
         str,
-        typer.Argument(metavar="RECEIPT", help="As `jali ledger` shows it, or its first 6 characters or more."),
+        typer.Argument(
+            metavar="RECEIPT", help="The receipt, or at least its first 6 characters; see `jali ledger`."
+        ),
     ],
     analyst: Analyst = None,
     confidence: Confidence = 0.95,
     as_json: AsJson = False,
 ) -> None:
-    """Give the one answer that a receipt stands for: after a crash, or again. It costs nothing more.
+    """Redeem a receipt for its answer, after a crash or again. Nothing more is spent.
 
     Example: [bold]jali redeem clinic.jali 81f84f0fbcd874920370a0f4cd823aa4[/bold]
     """

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 def refresh(
     database: DatabasePath,
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="Whose data is new.")],
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="The table with new data.")],
     as_json: AsJson = False,
 ) -> None:
-    """Say that the data of a table is new, so that questions are answered anew. Budgets never reset.
+    """Declare that a table has new data, so that questions are answered again. Budgets never reset.
 
-    A prepared copy is written anew.
+    A prepared copy is rewritten.
 
     Example: [bold]jali refresh clinic.jali visits[/bold]
     """
@@ -29,7 +29,7 @@ def refresh(
     if as_json:
         write_json({"table": table, "refreshed": True})
     else:
-        print(f"Questions on {table} will be answered anew, and paid anew. What was spent stays spent.")
+        print(f"Questions on {table} will be answered and charged again. What was spent stays spent.")
 
 
 _WARNING = "What the engine said, for the curator alone. It is NOT private: it may quote rows."
@@ -37,19 +37,19 @@ _WARNING = "What the engine said, for the curator alone. It is NOT private: it m
 
 def check(
     database: DatabasePath,
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="Whose data to check.")],
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="The table to check.")],
     cause: Annotated[
         bool,
         typer.Option(
-            "--cause", help="Run the question that failed once more and show the engine's own words. NOT private."
+            "--cause", help="Run the failed question again and show the engine's error message. NOT private."
         ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Read the data of a table in full, and open the table if it was closed. Nothing is spent.
+    """Read all data of a table, and reopen the table if it was closed. Nothing is spent.
 
-    A table is closed for everybody when an engine fails on a question for a reason that may lie in the data, and
-    when a refresh was refused. If the data was changed since it was last checked, questions are answered anew.
+    A table is closed for everybody when an engine fails on a question for a reason that may depend on the data,
+    and when a refresh was refused. If the data has changed since the last check, questions are answered again.
 
     Example: [bold]jali check clinic.jali visits --cause[/bold]
     """
@@ -71,21 +71,21 @@ def _print_state(table: str, before: DataState, said: str | None) -> None:
         print(f"{table} was closed: its data was not checked to the end.")
     if said is not None:
         print(f"{_WARNING}\n  {said}")
-    print(f"The data of {table} was read in full and is sound. The table is open.")
+    print(f"The data of {table} was read in full without errors. The table is open.")
 
 
-_ANEW = "Those that were asked before are answered anew, and charged again."
+_ANEW = "Questions asked before are answered and charged again."
 
 
 def prepare(
     database: DatabasePath,
     table: Annotated[str, typer.Argument(metavar="TABLE", help="The table to copy.")],
-    drop: Annotated[bool, typer.Option("--drop", help="Delete the copy, and read the source again.")] = False,
+    drop: Annotated[bool, typer.Option("--drop", help="Delete the copy and read the source again.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a private copy of a table, clustered by person, and answer questions from it: they take less time.
+    """Write a protected copy of a table, clustered by person, which answers questions faster.
 
-    It has the rows as they are now; `jali refresh` writes it anew. Nothing is spent.
+    The copy holds the current rows; `jali refresh` rewrites it. Nothing is spent.
 
     Example: [bold]jali prepare clinic.jali visits[/bold]
     """

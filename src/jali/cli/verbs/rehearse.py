@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import textwrap
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,25 +11,15 @@ from jali.cli.errors import attach_context
 from jali.cli.options import (
     Analyst,
     AsJson,
-    Confidence,
     DatabasePath,
-    Delta,
-    Epsilon,
-    GroupRows,
-    MaxGroups,
-    MaxRows,
-    MinPeople,
-    NoiseName,
-    PartName,
     Question,
-    Rho,
-    Within,
-    collect_terms,
+    QuestionTerms,
     open_database,
     read_question,
+    take_question_options,
 )
-from jali.cli.output import StageProgress, check_confidence, choose_ink, write_json
-from jali.display.text import WIDTH, clean, write_facts
+from jali.cli.output import StageProgress, choose_ink, print_rows, write_json
+from jali.display.text import clean, write_facts
 
 if TYPE_CHECKING:
     from jali.answer import Answer
@@ -39,53 +28,30 @@ if TYPE_CHECKING:
 _HEAD = "Rehearsal: synthetic data. Nothing real was read, and nothing was charged."
 
 
+@take_question_options
 def rehearse(
     database: DatabasePath,
     sql: Question,
-    epsilon: Epsilon = None,
-    rho: Rho = None,
-    delta: Delta = None,
-    max_rows: MaxRows = None,
-    max_groups: MaxGroups = None,
-    min_people: MinPeople = None,
-    part: PartName = None,
-    within: Within = None,
-    confidence: Confidence = 0.95,
-    noise: NoiseName = None,
-    group_rows: GroupRows = None,
+    asked: QuestionTerms,
     analyst: Analyst = None,
     rows: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="About how many rows are made up for each table.")
+        int | None, typer.Option(metavar="NUMBER", help="The approximate number of synthetic rows per table.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer a question on made-up rows of the declared shape. Free: nothing real is read or charged.
+    """Answer a question on synthetic rows of the declared shape. Free: no real data is read, nothing is charged.
 
     Example: [bold]jali rehearse clinic.jali "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
     --epsilon 0.1[/bold]
     """
-    terms = collect_terms(
-        part,
-        within,
-        confidence,
-        epsilon=epsilon,
-        rho=rho,
-        delta=delta,
-        max_rows=max_rows,
-        max_groups=max_groups,
-        min_people=min_people,
-        noise=noise,
-        group_rows=group_rows,
-    )
-    check_confidence(confidence)
     question = read_question(sql)
     with open_database(database) as opened, attach_context(database, question, analyst):
-        plan = opened.explain(question, analyst=analyst, **terms)
+        plan = opened.explain(question, analyst=analyst, **asked.terms)
         with StageProgress() as stages:
-            stages("making rows up")
+            stages("generating rows")
             with opened.rehearse(rows=rows) as rehearsal:
-                answer = rehearsal.ask(question, analyst=analyst, on_stage=stages, **terms)
-    _write_rehearsal(answer, plan, confidence, analyst=analyst, as_json=as_json)
+                answer = rehearsal.ask(question, analyst=analyst, on_stage=stages, **asked.terms)
+    _write_rehearsal(answer, plan, asked.confidence, analyst=analyst, as_json=as_json)
 
 
 def _write_rehearsal(answer: Answer, plan: Plan, confidence: float, *, analyst: str | None, as_json: bool) -> None:
@@ -95,16 +61,9 @@ def _write_rehearsal(answer: Answer, plan: Plan, confidence: float, *, analyst: 
         kept = {name: value for name, value in answer.to_json(confidence).items() if name not in _OF_THE_LEDGER}
         write_json(kept | {"analyst": analyst, "leaves": dict(plan.leaves)})
         return
-    from jali.display.text import write_answer_table, write_legend
-    from jali.display.view_models import flatten_cells
-
-    ink = choose_ink(sys.stdout)
-    spans = answer.interval(confidence)
-    print(f"{ink.strong(_HEAD)}\n\n{write_answer_table(answer.columns, answer.shown_rows, spans, ink=ink)}\n")
-    for line in (write_legend(*flatten_cells(answer.rows, spans), confidence), *answer.remarks[1:]):
-        if line:
-            print(ink.faint(textwrap.fill(line, WIDTH)))
-    print(f"In earnest it would cost {answer.cost} and leave:")
+    print(f"{choose_ink(sys.stdout).strong(_HEAD)}\n")
+    print_rows(answer, confidence, answer.remarks[1:])
+    print(f"The real question would cost {answer.cost}, with these budgets remaining:")
     print(write_facts([(clean(account), left) for account, left in plan.leaves]))
 
 

@@ -34,9 +34,9 @@ def removed(
     analyst: Analyst = None,
     as_json: AsJson = False,
 ) -> None:
-    """Estimate what a question leaves out: values beyond their ranges, and rows beyond max_rows.
+    """Estimate the bias of a question from clamping values to ranges and bounding rows to max_rows.
 
-    It asks one or two questions of its own in place of that one, over all its groups.
+    It asks one or two separate questions over all groups instead.
 
     Example: [bold]jali removed clinic.jali "SELECT AVG(cost) FROM visits" --epsilon 0.05[/bold]
     """

@@ -20,63 +20,63 @@ if TYPE_CHECKING:
 def serve(
     database: DatabasePath,
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Where to listen; other machines need tokens.")
+        str, typer.Option(metavar="ADDRESS", help="The address to listen on; other machines need tokens.")
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(metavar="NUMBER", min=0, max=65535, help="The port; 0 takes a free one.")
+        int, typer.Option(metavar="NUMBER", min=0, max=65535, help="The port; 0 for a free one.")
     ] = 8000,
     data: Annotated[
         Path | None,
         typer.Option(
             metavar="DIRECTORY",
-            help="Where curators may name files; by default where the database file is, or here.",
+            help="The directory for curators' files; by default that of the database, or this one.",
         ),
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A name by which browsers call it, behind a proxy. Repeatable."),
+        typer.Option(metavar="NAME", help="An allowed host name, behind a proxy. Repeatable."),
     ] = None,
     secure: Annotated[
-        bool, typer.Option("--secure", help="It is reached over HTTPS, which a proxy ends: cookies need it then.")
+        bool, typer.Option("--secure", help="A proxy terminates HTTPS: send cookies over HTTPS only.")
     ] = False,
     workers: Annotated[
-        int | None, typer.Option(metavar="NUMBER", min=1, help="How many questions are read for at once.")
+        int | None, typer.Option(metavar="NUMBER", min=1, help="The number of questions that run at once.")
     ] = None,
     waiting: Annotated[
-        int, typer.Option(metavar="NUMBER", min=1, help="How many questions may be under way.")
+        int, typer.Option(metavar="NUMBER", min=1, help="The largest number of questions in the queue.")
     ] = 256,
     patience: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0, help="After which a question is answered by its receipt.")
+        float, typer.Option(metavar="SECONDS", min=0, help="After this many seconds, respond with the receipt.")
     ] = 20.0,
     pace: Annotated[
         float,
         typer.Option(
             metavar="SECONDS",
             min=0,
-            help="Answers leave a multiple of so many seconds after their question, so that time tells little.",
+            help="Respond only at multiples of this many seconds, against timing attacks.",
         ),
     ] = 0.0,
     rate: Annotated[
-        float, typer.Option(metavar="NUMBER", min=0.1, help="How many requests a second one token may make.")
+        float, typer.Option(metavar="NUMBER", min=0.1, help="The rate limit per token, in requests per second.")
     ] = 20.0,
     plan_seconds: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.1, help="How much CPU time one plan may take.")
+        float, typer.Option(metavar="SECONDS", min=0.1, help="The CPU time limit of one plan, in seconds.")
     ] = 10.0,
     connections: Annotated[
-        int, typer.Option(metavar="NUMBER", min=1, help="How many connections may be open at once.")
+        int, typer.Option(metavar="NUMBER", min=1, help="The largest number of open connections.")
     ] = 1000,
     per_address: Annotated[
-        int, typer.Option(metavar="NUMBER", min=1, help="How many of them from one address, such as a proxy's.")
+        int, typer.Option(metavar="NUMBER", min=1, help="The largest number of connections from one address.")
     ] = 500,
     limit: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=NUMBER", help="How large a question may be: docs/limits.md. Repeatable."),
+        typer.Option(metavar="NAME=NUMBER", help="A limit on the size of questions: docs/limits.md. Repeatable."),
     ] = None,
 ) -> None:
-    """Serve a database: an HTTP API under /api/v1, and a page in the browser, for analysts and curators.
+    """Serve a database: an HTTP API under /api/v1 and web pages for analysts and curators.
 
-    Only this machine can reach it, unless --host says otherwise. While no curator has a token it
-    prints a link that lets you in as one, for this run.
+    Only this machine can reach it by default; see --host. While no curator has a token, it
+    prints a link that signs you in as a curator for this run.
 
     Example: [bold]jali serve clinic.jali[/bold]
     """

@@ -15,6 +15,7 @@ from jali.cli.options import (
     StreamName,
     number_option,
     open_database,
+    read_horizon,
     read_stream_keys,
     read_stream_range,
     read_whole_number,
@@ -33,73 +34,73 @@ if TYPE_CHECKING:
 def create(
     database: DatabasePath,
     name: StreamName,
-    horizon: Annotated[str | None, number_option("For how many ticks it lives; none if nobody knows.")] = None,
+    horizon: Annotated[str | None, number_option("The number of ticks; none if unknown.")] = None,
     last: Annotated[
-        str | None, number_option("The number over the last so many ticks, instead of so far.")
+        str | None, number_option("Publish the number over a sliding window of this many ticks.")
     ] = None,
-    restart: Annotated[
-        str | None, number_option("Begin anew after so many ticks: with 1, the number of each tick.")
-    ] = None,
-    epsilon: Annotated[str | None, number_option("What the whole stream costs, for all of its ticks.")] = None,
-    delta: Annotated[str | None, number_option("With --epsilon: lets Gaussian noise compete.")] = None,
-    rho: Annotated[str | None, number_option("The loss in zCDP instead, by Gaussian noise.")] = None,
+    restart: Annotated[str | None, number_option("Restart after this many ticks; 1 for each tick.")] = None,
+    epsilon: Annotated[str | None, number_option("The total epsilon of the stream.")] = None,
+    delta: Annotated[str | None, number_option("With --epsilon: allows Gaussian noise.")] = None,
+    rho: Annotated[str | None, number_option("The privacy loss in zCDP instead, with Gaussian noise.")] = None,
     unit: Annotated[
-        str | None, typer.Option(metavar="WORD", help="Who an item is about, such as patient: its owner.")
+        str | None, typer.Option(metavar="WORD", help="The privacy unit that owns an item, such as patient.")
     ] = None,
     no_unit: Annotated[bool, typer.Option("--no-unit", help="Each item is a person.")] = False,
     measure: Annotated[str, typer.Option(metavar="NAME", help="count, sum, mean or cdf.")] = "count",
     keys: Annotated[
         str | None,
-        typer.Option(
-            metavar="A,B,...", help="A number for each of these: a list, or @FILE with one in each line."
-        ),
+        typer.Option(metavar="A,B,...", help="One number per key: a list, or @FILE with one per line."),
     ] = None,
     range_: Annotated[
         str | None,
-        typer.Option("--range", metavar="LOW:HIGH", help="Of the values of a sum, mean or cdf; they are clamped."),
+        typer.Option("--range", metavar="LOW:HIGH", help="The clamping bounds of a sum, mean or cdf."),
     ] = None,
-    bins: Annotated[str | None, typer.Option(metavar="10,20,...", help="Of a cdf: the ends of its steps.")] = None,
+    bins: Annotated[str | None, typer.Option(metavar="10,20,...", help="The bin edges of a cdf.")] = None,
     every: Annotated[
-        str | None, typer.Option(metavar="STEP", help="A clock: minute, hour, day, week or month.")
+        str | None, typer.Option(metavar="STEP", help="The length of a tick: minute, hour, day, week or month.")
     ] = None,
-    start: Annotated[str | None, typer.Option(metavar="DATE", help="When the first tick begins.")] = None,
-    max_ticks: Annotated[str, number_option("In how many ticks one person may take part.")] = "1",
-    separation: Annotated[str, number_option("How far apart two of them are at least: 2 lets 1 and 3.")] = "1",
-    max_items: Annotated[str, number_option("How many items one person may have in a tick.")] = "1",
+    start: Annotated[str | None, typer.Option(metavar="DATE", help="The start of the first tick.")] = None,
+    max_ticks: Annotated[str, number_option("Contribution bound: ticks per person.")] = "1",
+    separation: Annotated[str, number_option("The least distance between two of them: 2 allows 1 and 3.")] = "1",
+    max_items: Annotated[str, number_option("Contribution bound: items per person and tick.")] = "1",
     replace_one: Annotated[
-        bool, typer.Option("--replace-one", help="Neighbours replace one person; by default they add or remove.")
+        bool, typer.Option("--replace-one", help="Use replace-one adjacency instead of add-remove.")
     ] = False,
     oblivious: Annotated[
-        bool, typer.Option("--oblivious", help="What is counted never depends on what was published.")
+        bool, typer.Option("--oblivious", help="Assert that increments never depend on published values.")
     ] = False,
     mechanism: Annotated[
         str | None, typer.Option(metavar="NAME", help="A counter such as binary-tree; the best one by default.")
     ] = None,
     query: Annotated[
         str | None,
-        typer.Option(metavar="SQL", help="Follow a protected table, which pays: one time step, one number."),
+        typer.Option(
+            metavar="SQL", help="A query over a protected table, which is charged: one time key, one number."
+        ),
     ] = None,
     key: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="With --query: what names rows, where each row is a person."),
+        typer.Option(
+            metavar="COLUMN", help="With --query: the column that identifies rows, if each row is a person."
+        ),
     ] = None,
     late: Annotated[
         str | None,
-        number_option("With --query: how many ticks back to look for rows that came late; all by default."),
+        number_option("With --query: the number of past ticks in which to look for late rows; all by default."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Declare a stream: a number that is published as it grows. All of its ticks are paid now, once.
+    """Declare a stream: a number that is published as it grows. All ticks are charged once, now.
 
-    Everything declared here is public knowledge. The counter with the least forecast error is taken. What one
-    person has beyond --max-ticks, --separation and --max-items is dropped. The same declaration again changes
-    nothing; another one of that name is refused. With --last or --restart a stream has no end, unless a --horizon
-    is given.
+    Everything declared here is public. The counter with the least forecast error is chosen. Items of one
+    person beyond --max-ticks, --separation and --max-items are dropped. The same declaration again changes
+    nothing; a different one of that name is refused. With --last or --restart, --horizon is optional: without it
+    the stream has no end.
 
     Example: [bold]jali stream create clinic.jali admissions --unit patient --keys A,B --horizon 365 --epsilon 1
     --delta 1e-6 --every day --start 2026-01-01[/bold]
 
-    Following a table: [bold]jali stream create clinic.jali daily --query "SELECT date_trunc('day', admitted) AS
+    Over a table: [bold]jali stream create clinic.jali daily --query "SELECT date_trunc('day', admitted) AS
     day, COUNT(*) FROM visits GROUP BY day" --start 2026-01-01 --horizon 365 --epsilon 1[/bold]
     """
     _check_loss(epsilon, delta, rho)
@@ -127,7 +128,7 @@ def create(
         before = name in held.streams.list()
         stream = held.stream(
             name,
-            horizon=_read_horizon(horizon, windowed=last is not None or restart is not None),
+            horizon=read_horizon(horizon, windowed=last is not None or restart is not None),
             max_ticks=read_whole_number(max_ticks, "--max-ticks") or 1,
             separation=read_whole_number(separation, "--separation") or 1,
             max_items=read_whole_number(max_items, "--max-items") or 1,
@@ -166,14 +167,6 @@ def _check_query(
         raise CatalogError("stream-option-with-query", option=extra[0])
 
 
-def _read_horizon(text: str | None, *, windowed: bool) -> int | None:
-    if text is None and windowed:
-        return None
-    if text is None:
-        raise CatalogError("stream-option-horizon-missing")
-    return None if text.lower() == "none" else read_whole_number(text, "--horizon")
-
-
 def _read_bins(text: str | None) -> list[Fraction] | None:
     """Read the ends of the steps of a cdf, exactly."""
     from jali.privacy.rationals import rational
@@ -195,7 +188,7 @@ def _write_stream(stream: Stream, *, before: bool, as_json: bool) -> None:
     if as_json:
         write_json(encode_stream(stream) | {"explanation": stream.explain()})
         return
-    verb = "was declared like this already. Nothing changed" if before else "is declared and paid"
+    verb = "was declared like this already. Nothing changed" if before else "is declared and charged"
     print(f"{choose_ink(sys.stdout).strong(clean(stream.name))} {verb}.\n\n{stream.explain()}")
 
 
@@ -214,7 +207,7 @@ for _verb in VERBS:
 
 @group.callback(invoke_without_command=True)
 def stream(context: typer.Context) -> None:
-    """Publish numbers as they grow: tick after tick, private over their whole life, paid once.
+    """Publish numbers continually, tick after tick, private over their whole life and charged once.
 
     Example: [bold]jali stream create clinic.jali admissions --unit patient --horizon 365 --epsilon 1[/bold]
     """

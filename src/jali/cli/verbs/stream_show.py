@@ -29,17 +29,17 @@ _PICTURES = (".png", ".svg", ".pdf")
 def show(
     database: DatabasePath,
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="One stream; all are listed without it.")
+        str | None, typer.Argument(metavar="[NAME]", help="The name of a stream; lists all streams by default.")
     ] = None,
     last: Annotated[
-        int | None, typer.Option(metavar="NUMBER", min=1, help="How many ticks to show; all of them with --json.")
+        int | None, typer.Option(metavar="NUMBER", min=1, help="The number of ticks to show; all with --json.")
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Say how the stream is made, and how large its noise is.")
+        bool, typer.Option("--explain", help="Show the mechanism of the stream and its noise scale.")
     ] = False,
     confidence: Confidence = 0.95,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw it into a PNG, SVG or PDF file; needs matplotlib.")
+        Path | None, typer.Option(metavar="FILE", help="Plot it into a PNG, SVG or PDF file; needs matplotlib.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -133,17 +133,15 @@ def watch(
     database: DatabasePath,
     name: StreamName,
     every_seconds: Annotated[
-        float, typer.Option(metavar="NUMBER", min=0.1, help="How often to look for new ticks.")
+        float, typer.Option(metavar="NUMBER", min=0.1, help="The polling interval in seconds.")
     ] = 2.0,
-    key: Annotated[
-        list[str] | None, typer.Option(metavar="KEY", help="Only this key of several. Repeatable.")
-    ] = None,
-    once: Annotated[bool, typer.Option("--once", help="Draw it once, and end.")] = False,
+    key: Annotated[list[str] | None, typer.Option(metavar="KEY", help="Show only this key. Repeatable.")] = None,
+    once: Annotated[bool, typer.Option("--once", help="Draw the plot once and exit.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Watch a stream grow: its line with the 95 % band, drawn anew when a tick is published. Ctrl-C ends it.
+    """Watch a stream: a plot with the 95 % band, redrawn when a tick is published. Ctrl-C ends it.
 
-    It shows published values only, and publishes nothing itself. It ends by itself with the stream's last tick.
+    It only shows published values and publishes nothing itself. It ends with the last tick of the stream.
     With --json the stream is written once.
 
     Example: [bold]jali stream watch clinic.jali admissions[/bold]

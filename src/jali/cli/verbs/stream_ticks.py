@@ -13,7 +13,7 @@ import typer
 from jali.cli.errors import attach_context
 from jali.cli.item_files import ItemLines, is_csv, open_items
 from jali.cli.options import AsJson, Confidence, DatabasePath, StreamName, open_database, rename_stream_parameters
-from jali.cli.output import StageProgress, check_confidence, choose_ink, write_json
+from jali.cli.output import StageProgress, check_confidence, choose_ink, rewrite_line, write_json
 from jali.client.catalog_documents import encode_tick, encode_ticks
 from jali.display.text import clean
 from jali.errors import CatalogError
@@ -27,18 +27,18 @@ def publish(
     name: StreamName,
     tick: Annotated[
         int | None,
-        typer.Option(metavar="NUMBER", help="Publish up to this tick; one that was published is shown again."),
+        typer.Option(metavar="NUMBER", help="Publish up to this tick; a published tick is shown again."),
     ] = None,
     until: Annotated[
         str | None,
-        typer.Option(metavar="DATE", help="With a clock: publish every tick that has ended by then."),
+        typer.Option(metavar="DATE", help="With a clock: publish every tick that has ended by this time."),
     ] = None,
     confidence: Confidence = 0.95,
     as_json: AsJson = False,
 ) -> None:
-    """Close the open tick and publish the number. It costs nothing more, and it never changes.
+    """Close the open tick and publish the number. Nothing more is spent, and the number never changes.
 
-    The noise is on disk before the number leaves. A crash in between loses nothing: publish the tick again.
+    The noise is stored before the number is released. After a crash, publish the tick again.
 
     Example: [bold]jali stream publish clinic.jali admissions[/bold]
 
@@ -84,13 +84,13 @@ def append(
             "ends in .csv, .jsonl, .ndjson, .json or .txt; [bold]-[/bold] is stdin.",
         ),
     ],
-    publish: Annotated[bool, typer.Option("--publish", help="Close the tick afterwards, and publish it.")] = False,
+    publish: Annotated[bool, typer.Option("--publish", help="Then close the tick and publish it.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Append items to the open tick. An item that was appended before changes nothing.
+    """Append items to the open tick. Appending an item again has no effect.
 
-    An item is known by its owner and its item key, so that a file can be appended again after a crash. What one
-    person has beyond the declared bounds is dropped. [bold]What this verb prints is exact, and the curator's
+    An item is identified by owner and item key, so a file can be appended again after a crash. Items
+    beyond the declared contribution bounds are dropped. [bold]The output of this verb is exact and for the curator
     only[/bold]: do not hand it on.
 
     Example: [bold]jali stream append clinic.jali admissions today.csv --publish[/bold]
@@ -159,8 +159,7 @@ class AppendProgress:
 
     def _write(self, text: str) -> None:
         if self._stream.isatty():
-            self._stream.write(f"\r\x1b[K{text}")
-            self._stream.flush()
+            rewrite_line(self._stream, text)
 
 
 def _explain_uncounted(stream: Stream, counts: AppendCounts) -> Iterator[str]:
@@ -169,10 +168,10 @@ def _explain_uncounted(stream: Stream, counts: AppendCounts) -> Iterator[str]:
     if counts.dropped:
         bounds = f"--max-ticks {declared.max_ticks}, --max-items {declared.max_items}"
         apart = "" if declared.max_ticks == 1 else f", --separation {declared.separation}"
-        yield f"Dropped: beyond what one person may add ({bounds}{apart})."
+        yield f"Dropped: beyond the contribution bounds of one person ({bounds}{apart})."
     if counts.unreadable:
         yield f"Unreadable: {_describe_fields(stream)}."
-        yield "They changed nothing: mend them, and append them again."
+        yield "They changed nothing: correct them, and append them again."
 
 
 def _describe_fields(stream: Stream) -> str:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jali.cli.options import AsJson, rename_in_error
-from jali.cli.output import check_confidence, choose_ink, measure_width, save_figure, write_json
+from jali.cli.options import AsJson, number_option, read_confidence, rename_in_error
+from jali.cli.output import choose_ink, measure_width, save_figure, write_json
 from jali.display.numbers import show_percent
 from jali.display.text import TextColumn, align_points, clean, write_facts, write_table
 from jali.errors import CatalogError, MechanismError
@@ -41,32 +41,27 @@ _LEAST_EPSILON = Fraction(1, 10**12)
 _MOST_PEOPLE, _MOST_REPEATS = 10**7, 10_000
 
 
-def _number_option(help_: str) -> Any:
-    # Text, so that a number is read exactly and a wrong one is explained here.
-    return typer.Option(metavar="NUMBER", help=help_)
-
-
 def survey(
-    people: Annotated[str, _number_option("How many people are asked.")] = "1000",
-    truth: Annotated[str | None, _number_option("The share of yes among all; 0.3 by default.")] = None,
+    people: Annotated[str, number_option("The number of respondents.")] = "1000",
+    truth: Annotated[str | None, number_option("The true share of yes; 0.3 by default.")] = None,
     categories: Annotated[
-        str | None, typer.Option(metavar="NAME=SHARE,...", help="Several answers instead, with their shares.")
+        str | None, typer.Option(metavar="NAME=SHARE,...", help="Several categories instead, with their shares.")
     ] = None,
     method: Annotated[
         str, typer.Option(metavar="METHOD", help=f"How answers are randomized: {', '.join(METHODS)}.")
     ] = "auto",
-    epsilon: Annotated[str | None, _number_option("What each person's answer spends; 1 by default.")] = None,
-    confidence: Annotated[str, _number_option("The confidence of each interval.")] = "0.95",
-    delta: Annotated[str, _number_option("The delta at which shuffling is shown.")] = "1e-6",
+    epsilon: Annotated[str | None, number_option("The epsilon of each answer; 1 by default.")] = None,
+    confidence: Annotated[str, number_option("The confidence of the intervals.")] = "0.95",
+    delta: Annotated[str, number_option("The delta for amplification by shuffling.")] = "1e-6",
     repeat: Annotated[
-        str, _number_option("Run so many surveys, and count the intervals that hold the truth.")
+        str, number_option("The number of surveys to run, to measure the coverage of the intervals.")
     ] = "1",
-    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the survey into this file.")] = None,
+    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Plot the survey into this file.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Simulate a survey in which each person randomizes their own answer. Nobody is asked, nothing is spent.
+    """Simulate a survey in which each person randomizes their own answer. Synthetic people, nothing is spent.
 
-    Shows estimate, interval and truth, what each answer loses, and how much larger the error is than that of plain
+    Shows estimate, interval, true share and privacy loss per answer, and compares the error with that of plain
     answers.
 
     Example: [bold]jali survey --people 10000 --categories bus=0.5,car=0.3,foot=0.2 --epsilon 1[/bold]
@@ -76,7 +71,7 @@ def survey(
         answers,
         _build_randomizer(method, len(answers), epsilon),
         _read_count(people, "--people", _MOST_PEOPLE),
-        _read_confidence(confidence),
+        read_confidence(confidence),
         _read_count(repeat, "--repeat", _MOST_REPEATS),
     )
     with _rename_parameters(shares="--truth" if categories is None else "--categories"):
@@ -242,14 +237,6 @@ def _read_count(text: str, option: str, most: int) -> int:
         if 1 <= number <= most and number.denominator == 1:
             return int(number)
     raise CatalogError("survey-option-out-of-range", option=option, most=most, given=text)
-
-
-def _read_confidence(text: str) -> float:
-    from jali.privacy.rationals import rational
-
-    held = float(rational(text, "--confidence"))
-    check_confidence(held)
-    return held
 
 
 @contextmanager

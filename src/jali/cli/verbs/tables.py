@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def tables(database: DatabasePath, as_json: AsJson = False) -> None:
-    """List the tables: whose privacy counts, within which bounds and budget, every column, and the public ones.
+    """List protected tables with privacy unit, bounds, budget and columns, and public tables.
 
     Example: [bold]jali tables clinic.jali[/bold]
     """
@@ -82,8 +82,8 @@ def _format_column(field: Field) -> str:
 def _format_range(declared: Range) -> str:
     """Write a range, and what it cost where it was bought."""
     if declared.wanted:
-        return "whose range is still to be bought"
-    cost = "" if declared.epsilon is None else f", bought for epsilon {_format_bound(declared.epsilon)}"
+        return "whose range is not estimated yet"
+    cost = "" if declared.epsilon is None else f", estimated with epsilon {_format_bound(declared.epsilon)}"
     return f"from {_format_bound(declared.low)} to {_format_bound(declared.high)}{cost}"
 
 

@@ -19,12 +19,14 @@ MOST_DAYS = 3650
 
 def create(
     database: DatabasePath,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Whose: an analyst as in grants, or a curator.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The holder: an analyst as in grants, or a curator.")
+    ],
     role: Annotated[str, typer.Option(metavar="ROLE", help="analyst, or curator.")] = "analyst",
-    days: Annotated[int, typer.Option(metavar="NUMBER", help="For how many days it is good.")] = 90,
+    days: Annotated[int, typer.Option(metavar="NUMBER", help="The number of days until it expires.")] = 90,
     as_json: AsJson = False,
 ) -> None:
-    """Make a token for an analyst or a curator. It is shown now and never again: only its digest is kept.
+    """Create a token for an analyst or a curator. It is shown only once: only its digest is stored.
 
     Example: [bold]jali token create clinic.jali ana --days 30[/bold]
     """
@@ -38,12 +40,12 @@ def create(
     print(made.text)
     told = f"For {made.token.role.value} {made.token.name}, until {made.token.expires}."
     typer.echo(
-        f"{told} It is shown this once. Revoke it with: jali token revoke {database} {made.token.id}", err=True
+        f"{told} It is shown only once. Revoke it with: jali token revoke {database} {made.token.id}", err=True
     )
 
 
 def list_(database: DatabasePath, as_json: AsJson = False) -> None:
-    """List all tokens: whose they are, and until when they are good. Their secrets are kept nowhere.
+    """List all tokens with their holders and expiry. Secrets are not stored.
 
     Example: [bold]jali token list clinic.jali[/bold]
     """
@@ -67,10 +69,10 @@ def list_(database: DatabasePath, as_json: AsJson = False) -> None:
 
 def revoke(
     database: DatabasePath,
-    token: Annotated[str, typer.Argument(metavar="TOKEN", help="Its id, as `jali token list` shows it.")],
+    token: Annotated[str, typer.Argument(metavar="TOKEN", help="The id of the token; see `jali token list`.")],
     as_json: AsJson = False,
 ) -> None:
-    """Refuse a token from now on, also in servers that run, and where it is signed in.
+    """Revoke a token at once, including running servers and open sessions.
 
     Example: [bold]jali token revoke clinic.jali 1f2e3d4c5b6a[/bold]
     """
@@ -93,7 +95,7 @@ for _verb in VERBS:
 
 @group.callback(invoke_without_command=True)
 def token(context: typer.Context) -> None:
-    """Let people in through a server: tokens of analysts and curators.
+    """Manage access tokens of analysts and curators for a server.
 
     Example: [bold]jali token create clinic.jali ana[/bold]
     """

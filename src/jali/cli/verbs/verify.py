@@ -23,17 +23,18 @@ def verify(
     anchor: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="A head that `jali ledger anchor --out` wrote: the ledger must contain it."
+            metavar="FILE", help="A head written by `jali ledger anchor --out`, which the ledger must contain."
         ),
     ] = None,
     public_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Whose signature that head must have: a PEM file.")
+        Path | None,
+        typer.Option(metavar="FILE", help="The public key that must have signed the head: a PEM file."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Replay the ledger from its first entry, independently of the sums it keeps.
+    """Verify the ledger by replaying all entries, independently of its stored sums.
 
-    A copy can be verified, too: it needs no anchor beside it. The exit code is 5 if something does not hold.
+    A copy can be verified as well, without an anchor. The exit code is 5 if there is a problem.
 
     Example: [bold]jali verify clinic.jali --anchor head.json --public-key curator.pub[/bold]
     """

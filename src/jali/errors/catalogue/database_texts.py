@@ -129,7 +129,7 @@ TEXTS: Mapping[str, Text] = {
         ),
     ),
     "late-malformed": Text("late must be a number of ticks, or None for all of them, not {given!r}."),
-    "leaves-for-free": Text("released before, so it is free: {remaining} of {budget} remains"),
+    "leaves-for-free": Text("already released, so it is free: {remaining} of {budget} remains"),
     "leaves-some": Text("{remaining} of {budget}"),
     "leaves-too-little": Text("the question would be refused: {remaining} remains"),
     "leaves-without-grant": Text(
@@ -213,7 +213,7 @@ TEXTS: Mapping[str, Text] = {
     "start-not-midnight": Text(
         "A stream with ticks of one {every} must start at midnight.", "Give start as a date."
     ),
-    "start-of-question": Text("The {ticks}s of this query begin on {begin}.", "Give start={start}."),
+    "start-of-question": Text("{ticks}s of a query begin on {begin}.", "Give start={start}."),
     "stream-bins": Text(
         "A CDF needs 1 to {most:,} bin edges in ascending order.",
         "Write bins=[10, 20, 30].",

@@ -21,23 +21,25 @@ People = Annotated[int, Query(ge=4, le=_MOST_PEOPLE, description="A power of two
 
 @router.get("/reconstruction")
 async def reconstruction(
-    house: CurrentState,
+    state: CurrentState,
     n: People = 1024,
-    noise: Annotated[float | None, Query(ge=0, le=_MOST_NOISE, description="The standard deviation.")] = None,
+    noise: Annotated[
+        float | None, Query(ge=0, le=_MOST_NOISE, description="The noise's standard deviation.")
+    ] = None,
     epsilon: Annotated[
-        float | None, Query(ge=1e-6, le=1e4, description="The loss of all answers together.")
+        float | None, Query(ge=1e-6, le=1e4, description="The total privacy loss of all answers.")
     ] = None,
 ) -> dict[str, Any]:
-    """Rebuild made-up bits from n noisy counts: measured beside the law, and the law at every noise.
+    """Reconstruct synthetic bits from n noisy counts: the measured share, and the predicted one for every noise.
 
-    The noise is given, or is that of n counts which spend epsilon together.
+    Give the noise, or an epsilon that n counts spend together.
     """
     if n & (n - 1):
         raise CatalogError("lab-people-not-a-power", n=n)
     stddev = min(
         _MOST_NOISE, noise if noise is not None else compute_noise(n, 1.0 if epsilon is None else epsilon)
     )
-    return await house.desk.run_lab(partial(reconstruct_bits, n, stddev), most=32)
+    return await state.jobs.run_lab(partial(reconstruct_bits, n, stddev), most=32)
 
 
 def compute_noise(n: int, epsilon: float) -> float:
@@ -97,9 +99,9 @@ def find_noise_range(n: int) -> tuple[float, float]:
 
 
 @router.get("/audits")
-async def audits(house: CurrentState) -> dict[str, Any]:
-    """List what can be audited: every mechanism, stream, aggregate and session, with how many claims it has."""
-    return {"audits": await house.desk.run_without_data(list_audits)}
+async def audits(state: CurrentState) -> dict[str, Any]:
+    """List what can be audited: mechanisms, streams, aggregates and sessions, with their number of claims."""
+    return {"audits": await state.jobs.run_without_data(list_audits)}
 
 
 @lru_cache(maxsize=1)
@@ -114,17 +116,17 @@ def list_audits() -> list[dict[str, Any]]:
 
 
 @router.post("/audits/{name}")
-async def audit(name: str, house: CurrentState) -> dict[str, Any]:
-    """Try for a few seconds to prove the claims of a name false; it says what was tried and the bound."""
-    return await run_audit(house, name)
+async def audit(name: str, state: CurrentState) -> dict[str, Any]:
+    """Audit the privacy claims of a subject for a few seconds; return the tests and the lower bounds."""
+    return await run_audit(state, name)
 
 
-async def run_audit(house: AppState, name: str) -> dict[str, Any]:
+async def run_audit(state: AppState, name: str) -> dict[str, Any]:
     """Audit a name, where there is room; refuse one that there is not."""
-    known = await house.desk.run_without_data(list_audits)
+    known = await state.jobs.run_without_data(list_audits)
     if name.casefold() not in {one["name"].casefold() for one in known}:
         raise refuse_not_found("audit of this name")
-    return await house.desk.run_lab(partial(audit_claims, name))
+    return await state.jobs.run_lab(partial(audit_claims, name))
 
 
 def audit_claims(name: str) -> dict[str, Any]:
@@ -134,5 +136,5 @@ def audit_claims(name: str) -> dict[str, Any]:
     from jali.lab.audit.subjects.subject_registry import find_subjects
 
     made = audit_all(find_subjects(name), Effort(20_000), seconds=_SECONDS, brief=True)
-    told: dict[str, Any] = made.to_dict()
-    return {"name": name} | told
+    document: dict[str, Any] = made.to_dict()
+    return {"name": name} | document

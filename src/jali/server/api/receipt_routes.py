@@ -14,11 +14,13 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 from jali.answer import Answer
 from jali.client.account_documents import encode_receipt
 from jali.errors import QueryError
-from jali.execution.reservation import ReleasedAnswer
+from jali.execution.reservation import ReleasedAnswer, ReservedQuestion, Stage
+from jali.ledger import Receipt
 from jali.server.api.question_routes import build_result_document, respond_accepted, respond_with_answer
 from jali.server.auth import Caller
-from jali.server.dependencies import AnyCaller, CurrentState, is_still_authenticated, wait_for_disconnect
+from jali.server.dependencies import AnyCaller, CurrentState, is_still_authenticated
 from jali.server.http_errors import refuse_request
+from jali.server.jobs import Job
 from jali.server.schemas import CANCELLED, FOUND, REDEEMED
 from jali.server.state import AppState
 
@@ -39,21 +41,20 @@ Confidence = Annotated[float, Query(gt=0, lt=1)]
 
 @router.get("")
 async def receipts(
-    caller: AnyCaller, house: CurrentState, most: Annotated[int, Query(ge=1, le=1000)] = 100
+    caller: AnyCaller, state: CurrentState, most: Annotated[int, Query(ge=1, le=1000)] = 100
 ) -> dict[str, Any]:
-    """List your receipts, the latest first; everybody's for a curator."""
-    found = await house.desk.run_without_data(
-        partial(house.database.ledger.latest_receipts, most, analyst=caller.analyst)
+    """List your receipts, latest first. Curators see those of everybody."""
+    found = await state.jobs.run_without_data(
+        partial(state.database.ledger.latest_receipts, most, analyst=caller.analyst)
     )
     return {"receipts": [encode_receipt(receipt) for receipt in found]}
 
 
 @router.get("/{receipt}")
-async def receipt(receipt: str, caller: AnyCaller, house: CurrentState) -> dict[str, Any]:
-    """Show one receipt: its question, what it cost, and how far it is."""
-    serving = house.database.serving
-    found = await house.desk.run_without_data(partial(serving.receipt, receipt, analyst=caller.analyst))
-    job = house.desk.find_job(receipt)
+async def receipt(receipt: str, caller: AnyCaller, state: CurrentState) -> dict[str, Any]:
+    """Show one receipt: its question, its privacy loss and its state."""
+    found = await find_receipt(state, caller, receipt)
+    job = state.jobs.find_job(receipt)
     working = {} if job is None else {"stage": job.stage, "elapsed": round(job.elapsed, 1)}
     return encode_receipt(found) | {"working": job is not None} | working
 
@@ -65,80 +66,86 @@ async def receipt(receipt: str, caller: AnyCaller, house: CurrentState) -> dict[
 async def answer(
     receipt: str,
     caller: AnyCaller,
-    house: CurrentState,
+    state: CurrentState,
     form: Annotated[Literal["json", "csv", "parquet"], Query(alias="format")] = "json",
     confidence: Confidence = 0.95,
     release: bool = False,
 ) -> Response:
-    """Give the answer of a receipt again, as JSON, CSV or Parquet. Nothing is spent or read."""
-    job = house.desk.find_job(receipt)
-    released = partial(house.database.serving.find_released, receipt, analyst=caller.analyst)
-    found = await house.desk.run_without_data(released)
+    """Return the released answer of a receipt as JSON, CSV or Parquet. Nothing is spent or read."""
+    job = state.jobs.find_job(receipt)
+    released = partial(state.database.serving.find_released, receipt, analyst=caller.analyst)
+    found = await state.jobs.run_without_data(released)
     if found is None and job is not None:
         return respond_accepted(job)
     if found is None:
         raise refuse_request("receipt-not-answered", status=409, type_="Open", receipt=receipt)
-    return await house.desk.run_without_data(
-        partial(_respond_in_format, house, caller, found, form, confidence, release=release)
+    return await state.jobs.run_without_data(
+        partial(_respond_in_format, state, caller, found, form, confidence, release=release)
     )
 
 
 @router.post("/{receipt}/redeem", responses=REDEEMED)
 async def redeem(
-    request: Request, receipt: str, caller: AnyCaller, house: CurrentState, release: bool = False
+    request: Request, receipt: str, caller: AnyCaller, state: CurrentState, release: bool = False
 ) -> Response:
-    """Give the one answer that a receipt stands for. It is paid already."""
+    """Redeem an open receipt for its answer. Nothing more is spent."""
+    taken = await submit_redemption(state, caller, receipt)
+    return await respond_with_answer(request, state, caller, taken, release=release)
 
-    def begin(_: Any) -> Any:
-        return house.database.serving.take_up(receipt, analyst=caller.analyst)
 
-    job = house.desk.find_job(receipt)
-    if job is not None:  # being answered; whose it is, is checked first
-        await house.desk.run_without_data(partial(house.database.serving.receipt, receipt, analyst=caller.analyst))
-        return await respond_with_answer(
-            house, caller, job, release=release, gone=partial(wait_for_disconnect, request)
-        )
-    taken = await house.desk.submit(("redeem", receipt, caller.analyst), begin, caller.token)
-    return await respond_with_answer(
-        house, caller, taken, release=release, gone=partial(wait_for_disconnect, request)
-    )
+async def submit_redemption(state: AppState, caller: Caller, receipt: str) -> ReleasedAnswer[Any] | Job:
+    """Return the job that is answering a receipt of a caller; submit the receipt if there is none."""
+    job = state.jobs.find_job(receipt)
+    if job is not None:
+        await find_receipt(state, caller, receipt)  # refuses the receipt of somebody else
+        return job
+
+    def begin(_: Stage) -> ReleasedAnswer[Any] | ReservedQuestion[Any]:
+        return state.database.serving.take_up(receipt, analyst=caller.analyst)
+
+    return await state.jobs.submit(("redeem", receipt, caller.analyst), begin, caller.token)
+
+
+async def find_receipt(state: AppState, caller: Caller, receipt: str) -> Receipt:
+    """Return a receipt that the caller may see."""
+    find = partial(state.database.serving.receipt, receipt, analyst=caller.analyst)
+    return await state.jobs.run_without_data(find)
 
 
 @router.post("/{receipt}/cancel", responses=CANCELLED)
-async def cancel(receipt: str, caller: AnyCaller, house: CurrentState) -> dict[str, Any]:
-    """Stop answering a receipt. It is paid and stays open: redeem it later. Each attempt counts."""
-    find = partial(house.database.serving.receipt, receipt, analyst=caller.analyst)
-    await house.desk.run_without_data(find)
-    job = house.desk.find_job(receipt)
+async def cancel(receipt: str, caller: AnyCaller, state: CurrentState) -> dict[str, Any]:
+    """Cancel the job of a receipt. The receipt stays open, to be redeemed later. Each attempt counts."""
+    await find_receipt(state, caller, receipt)
+    job = state.jobs.find_job(receipt)
     if job is None:
         raise refuse_request("receipt-nobody-answering", status=409, type_="NotWorking", receipt=receipt)
     job.cancel()
-    await house.desk.wait_until_done(job, _STOPPED)
-    return encode_receipt(await house.desk.run_without_data(find)) | {"working": not job.done}
+    await state.jobs.wait_until_done(job, _STOPPED)
+    return encode_receipt(await find_receipt(state, caller, receipt)) | {"working": not job.done}
 
 
 @router.get("/{receipt}/events", response_class=StreamingResponse)
-async def events(receipt: str, caller: AnyCaller, house: CurrentState) -> Response:
-    """Follow a question: its stages and the time it takes, as server-sent events, until it is answered."""
-    house.desk.check_following(caller.token)
-    await house.desk.run_without_data(partial(house.database.serving.receipt, receipt, analyst=caller.analyst))
-    return StreamingResponse(_send_events(house, caller, receipt), media_type="text/event-stream")
+async def events(receipt: str, caller: AnyCaller, state: CurrentState) -> Response:
+    """Follow a question until it is answered: its stages and the elapsed time, as server-sent events."""
+    state.jobs.check_following(caller.token)
+    await find_receipt(state, caller, receipt)
+    return StreamingResponse(_send_events(state, caller, receipt), media_type="text/event-stream")
 
 
-async def _send_events(house: AppState, caller: Caller, receipt: str) -> AsyncIterator[str]:
+async def _send_events(state: AppState, caller: Caller, receipt: str) -> AsyncIterator[str]:
     """Tell each stage as it begins, and the time every second. Never how far the engine is: that is data."""
-    said: tuple[str, int] | None = None
-    job = house.desk.find_job(receipt)
-    async with house.desk.count_follower(caller.token):
+    sent: tuple[str, int] | None = None
+    job = state.jobs.find_job(receipt)
+    async with state.jobs.count_follower(caller.token):
         yield _AGAIN
         while job is not None and not job.done and job.elapsed < _LONGEST:
-            if house.desk.stopping:
+            if state.jobs.stopping:
                 yield write_event("stop", {"receipt": receipt})
                 return
             now = (job.stage, int(job.elapsed))
-            if now != said:
-                said = now
-                if not await is_still_authenticated(house, caller):
+            if now != sent:
+                sent = now
+                if not await is_still_authenticated(state, caller):
                     return
                 yield write_event("stage", {"stage": now[0], "elapsed": now[1]})
             await asyncio.sleep(_LOOK)
@@ -151,10 +158,10 @@ def write_event(name: str, document: dict[str, Any]) -> str:
 
 
 def _respond_in_format(
-    house: AppState, caller: Caller, found: ReleasedAnswer[Any], form: str, confidence: float, *, release: bool
+    state: AppState, caller: Caller, found: ReleasedAnswer[Any], form: str, confidence: float, *, release: bool
 ) -> Response:
     if form == "json":
-        return JSONResponse(build_result_document(house, caller, found, confidence, release=release))
+        return JSONResponse(build_result_document(state, caller, found, confidence, release=release))
     if not isinstance(found.answer, Answer):
         raise QueryError("batch-csv-several-tables")
     body = found.answer.to_csv().encode() if form == "csv" else found.answer.to_parquet()

@@ -66,7 +66,10 @@ def build_plan_tree(note: Explanation) -> PlanNode:
         _build_releases_node(note),
         _build_answers_node(note),
         *([_build_afterwards_node(note)] if note.afterwards else []),
-        *(PlanNode("Engine query", "exact integers, read only after paying", code=q.sql) for q in note.queries),
+        *(
+            PlanNode("Engine query", "exact integers, read after the reservation", code=q.sql)
+            for q in note.queries
+        ),
     )
     facts = (("loss", f"{note.loss} for the whole answer: {note.split}"), ("neighbours", note.neighbours))
     return PlanNode(f"Question on {subject(note)}", note.loss, facts, branches)
@@ -91,7 +94,7 @@ def _build_table_node(table: TableNote) -> PlanNode:
         ("unit", table.unit or "each row is a person"),
         *([] if table.via is None else [("reached by", table.via)]),
         ("adjacency", table.adjacency),
-        ("rows a person", f"at most {table.max_rows:,}"),
+        ("rows per person", f"at most {table.max_rows:,}"),
         ("changes", f"{table.changes}: {table.because}"),
         ("charged", table.loss),
     ]
@@ -102,7 +105,7 @@ def _build_groups_node(note: Explanation) -> PlanNode:
     keys = tuple(_build_key_node(key) for key in note.keys)
     sets = tuple(("set", f"{columns}: {count:,} groups") for columns, count in note.sets)
     if note.selection is not None:
-        chosen = PlanNode("Choosing groups", note.selection.loss, tuple(selection_facts(note.selection)))
+        chosen = PlanNode("Partition selection", note.selection.loss, tuple(selection_facts(note.selection)))
         return PlanNode("Groups", note.selection.sizes, sets, (*keys, chosen))
     count = f"{note.groups:,}, known before the data is read" if keys and note.groups else "one: all rows"
     return PlanNode("Groups", count, sets, keys)
@@ -116,7 +119,7 @@ def _build_key_node(key: KeyNote) -> PlanNode:
 
 def _build_releases_node(note: Explanation) -> PlanNode:
     count = len(note.measures)
-    noise = "1 noisy number a group" if count == 1 else f"{count} noisy numbers a group"
+    noise = "1 noisy number per group" if count == 1 else f"{count} noisy numbers per group"
     return PlanNode(
         "Releases", noise, (), tuple(_build_release_node(i, one) for i, one in enumerate(note.measures, 1))
     )
@@ -231,12 +234,12 @@ class AnswerCard:
 
 
 def build_answer_card(
-    house: AppState, caller: Caller, found: ReleasedAnswer[Any], column: str | None = None
+    state: AppState, caller: Caller, found: ReleasedAnswer[Any], column: str | None = None
 ) -> AnswerCard:
     """Return what a page shows of an answer. Nothing is read or spent.
 
     Args:
-        house: The server.
+        state: The state of the server.
         caller: Who looks.
         found: The answer.
         column: Which column is drawn; by default the first that can be.
@@ -244,7 +247,7 @@ def build_answer_card(
     answer: Answer | BatchAnswer = found.answer
     batch = isinstance(answer, BatchAnswer)
     each = answer.answers if isinstance(answer, BatchAnswer) else (answer,)
-    left = tuple((table, _describe_remaining(house, caller, table)) for table, _ in answer.costs)
+    left = tuple((table, _describe_remaining(state, caller, table)) for table, _ in answer.costs)
     return AnswerCard(
         answer.receipt,
         str(answer.cost),
@@ -256,14 +259,14 @@ def build_answer_card(
     )
 
 
-def _describe_remaining(house: AppState, caller: Caller, table: str) -> str:
-    return write_phrase(house.database.remaining(table, analyst=caller.analyst).phrase)
+def _describe_remaining(state: AppState, caller: Caller, table: str) -> str:
+    return write_phrase(state.database.remaining(table, analyst=caller.analyst).phrase)
 
 
 def build_answer_view(answer: Answer, column: str | None = None) -> AnswerView:
     """Return the table and the chart of one answer."""
     spans = answer.interval()
-    said = write_legend(*flatten_cells(answer.rows, spans), _CONFIDENCE)
+    legend = write_legend(*flatten_cells(answer.rows, spans), _CONFIDENCE)
     grid = build_grid(answer.columns, answer.shown_rows[:MOST_ROWS], spans[:MOST_ROWS])
     drawn = tuple(name for name in answer.columns if _can_be_drawn(answer, name)) if answer.rows else ()
     chosen = column if column in drawn else drawn[0] if drawn else None
@@ -271,7 +274,7 @@ def build_answer_view(answer: Answer, column: str | None = None) -> AnswerView:
         replace(grid, left_out=max(0, len(answer.rows) - MOST_ROWS)),
         None if chosen is None else build_bar_chart(chosen, answer.plot_data(chosen)),
         drawn,
-        tuple(line for line in (said, *answer.remarks) if line),
+        tuple(line for line in (legend, *answer.remarks) if line),
     )
 
 

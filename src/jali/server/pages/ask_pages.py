@@ -14,20 +14,21 @@ from jali.errors import JaliError
 from jali.execution.accounts import RemainderText
 from jali.execution.reservation import ReleasedAnswer
 from jali.ledger.charge import grant_account
+from jali.server.api.question_routes import submit_question, wait_for_answer
 from jali.server.api.table_routes import tables_document
 from jali.server.auth import Caller
-from jali.server.dependencies import CurrentState, wait_for_disconnect
+from jali.server.dependencies import CurrentState, PageCaller
 from jali.server.http_errors import RequestRefused, convert_error
-from jali.server.jobs import Busy, Gone, Job
+from jali.server.jobs import Busy, Job
 from jali.server.pages.answer_view import PlanNode, build_answer_card, build_plan_tree
 from jali.server.pages.error_pages import build_error_card
-from jali.server.pages.page_forms import CheckedForm, Fields, Visitor, validate_fields
+from jali.server.pages.page_forms import CheckedForm, Fields, validate_fields
 from jali.server.pages.rendering import render_fragment, render_page, write_phrase
 from jali.server.schemas import Asked
 from jali.server.state import AppState
 
 router = APIRouter()
-_TWIN = "/api/v1/tables"
+_JSON_URL = "/api/v1/tables"
 TERMS = ("epsilon", "delta", "rho", "within", "max_rows", "max_groups", "min_people")
 # The script asks and looks again: so many seconds until it shows that a question takes long.
 _GLANCE = 1.0
@@ -35,7 +36,7 @@ _LONGEST = 10_000
 Shown = tuple[str, dict[str, Any], int]
 _FIRST = {"sql": "", "epsilon": "0.1"} | dict.fromkeys(TERMS[1:], "")
 # What is answered with a card beside the question, which stays as it was written.
-_Told = (JaliError, RequestRefused, Busy)
+_SHOWN_ERRORS = (JaliError, RequestRefused, Busy)
 
 
 @dataclass(frozen=True)
@@ -63,45 +64,45 @@ class QuestionCost:
 
 @router.get("/")
 @router.get("/ask")
-async def editor(request: Request, caller: Visitor, house: CurrentState) -> Response:
+async def editor(request: Request, caller: PageCaller, state: CurrentState) -> Response:
     """Show the editor; with a question that the address holds, which is neither explained nor asked."""
-    told = {name: request.query_params.get(name, "")[:_LONGEST] for name in ("sql", *TERMS)}
-    said = {name: value for name, value in told.items() if value}
-    return await _show_editor(request, house, caller, _FIRST | said)
+    document = {name: request.query_params.get(name, "")[:_LONGEST] for name in ("sql", *TERMS)}
+    given = {name: value for name, value in document.items() if value}
+    return await _show_editor(request, state, caller, _FIRST | given)
 
 
 @router.get("/ask/explain")
 @router.get("/ask/answer")
-async def back(_: Visitor) -> Response:
+async def back(_: PageCaller) -> Response:
     """Lead whoever loads the address of a part again to the page."""
     return RedirectResponse("/ask", 303)
 
 
 @router.post("/ask")
-async def ask_page(request: Request, caller: Visitor, house: CurrentState, fields: CheckedForm) -> Response:
+async def ask_page(request: Request, caller: PageCaller, state: CurrentState, fields: CheckedForm) -> Response:
     """Explain or answer a question for a browser without the script."""
     asked = fields.get("do") == "ask"
     shown = await (
-        _show_answer(house, caller, fields, request) if asked else _show_explanation(house, caller, fields)
+        _show_answer(state, caller, fields, request) if asked else _show_explanation(state, caller, fields)
     )
-    return await _show_editor(request, house, caller, _FIRST | dict.fromkeys(TERMS, "") | dict(fields), shown)
+    return await _show_editor(request, state, caller, _FIRST | dict.fromkeys(TERMS, "") | dict(fields), shown)
 
 
 async def _show_editor(
-    request: Request, house: AppState, caller: Caller, fields: Fields, shown: Shown | None = None
+    request: Request, state: AppState, caller: Caller, fields: Fields, shown: Shown | None = None
 ) -> Response:
-    known = await house.desk.run_without_data(partial(_list_tables, house, caller))
+    known = await state.jobs.run_without_data(partial(_list_tables, state, caller))
     template, context, status = shown or ("", {}, 200)
     held = {"fields": fields, "result": template, "example": _write_example(known["tables"])}
-    return render_page("ask.html", request, twin=_TWIN, status=status, **known, **held, **context)
+    return render_page("ask.html", request, json_url=_JSON_URL, status=status, **known, **held, **context)
 
 
-def _list_tables(house: AppState, caller: Caller) -> dict[str, Any]:
+def _list_tables(state: AppState, caller: Caller) -> dict[str, Any]:
     """Return every table, and on which of them the caller has no grant."""
-    known = tables_document(house)
+    known = tables_document(state)
     if caller.analyst is None:
         return known | {"lacking": set()}
-    held = {account.name for account in house.database.ledger.accounts()}
+    held = {account.name for account in state.database.ledger.accounts()}
     names = {one["table"] for one in known["tables"]}
     return known | {"lacking": {name for name in names if grant_account(caller.analyst, name) not in held}}
 
@@ -118,33 +119,33 @@ def _write_example(tables: list[dict[str, Any]]) -> str:
 
 
 @router.post("/ask/explain")
-async def explain(request: Request, caller: Visitor, house: CurrentState, fields: CheckedForm) -> Response:
+async def explain(request: Request, caller: PageCaller, state: CurrentState, fields: CheckedForm) -> Response:
     """Say what a question would cost. Free."""
-    template, context, _ = await _show_explanation(house, caller, fields)
+    template, context, _ = await _show_explanation(state, caller, fields)
     return render_fragment(template, request, **context)
 
 
 @router.post("/ask/answer")
-async def answer(request: Request, caller: Visitor, house: CurrentState, fields: CheckedForm) -> Response:
+async def answer(request: Request, caller: PageCaller, state: CurrentState, fields: CheckedForm) -> Response:
     """Answer a question; or give its receipt, where it takes long."""
-    template, context, _ = await _show_answer(house, caller, fields, request, wait=_GLANCE)
+    template, context, _ = await _show_answer(state, caller, fields, request, wait=_GLANCE)
     return render_fragment(template, request, **context)
 
 
-async def _show_explanation(house: AppState, caller: Caller, fields: Fields) -> Shown:
+async def _show_explanation(state: AppState, caller: Caller, fields: Fields) -> Shown:
     try:
-        found = await house.desk.run_planning(
-            caller.token, partial(_build_explanation, house, caller, _read_question(fields))
+        found = await state.jobs.run_planning(
+            caller.token, partial(_build_explanation, state, caller, _read_question(fields))
         )
-    except _Told as error:
-        return _show_failure(error, fields)
+    except _SHOWN_ERRORS as error:
+        return show_failure(error, fields.get("sql", ""))
     return "explained.html", {"explained": found}, 200
 
 
-def _build_explanation(house: AppState, caller: Caller, question: Asked) -> QuestionCost:
+def _build_explanation(state: AppState, caller: Caller, question: Asked) -> QuestionCost:
     from jali.explain.labelled_facts import write_forecasts
 
-    serving = house.database.serving
+    serving = state.database.serving
     note = serving.explanation(serving.explain(question.sql, question.to_terms(), analyst=caller.analyst))
     return QuestionCost(
         note.loss,
@@ -160,61 +161,43 @@ def _build_explanation(house: AppState, caller: Caller, question: Asked) -> Ques
 def _describe_leaves(leaves: Iterable[tuple[str, str]]) -> tuple[tuple[str, str, bool], ...]:
     """Say what would be left; where an account refuses, only that: the others would not pay either."""
     known = ((account, left) for account, left in leaves if isinstance(left, RemainderText))
-    told = tuple((account, write_phrase(left.phrase), left.refused) for account, left in known)
-    return tuple(one for one in told if one[2]) or told
+    document = tuple((account, write_phrase(left.phrase), left.refused) for account, left in known)
+    return tuple(one for one in document if one[2]) or document
 
 
 async def _show_answer(
-    house: AppState, caller: Caller, fields: Fields, request: Request, wait: float | None = None
+    state: AppState, caller: Caller, fields: Fields, request: Request, wait: float | None = None
 ) -> Shown:
     try:
         question = _read_question(fields)
-        begin = partial(_begin, house, caller, question)
-        taken = await house.desk.submit(_build_job_key(caller, question), begin, caller.token)
-        template, context, status = await show_outcome(
-            house, caller, taken, wait=wait, gone=partial(wait_for_disconnect, request)
-        )
+        taken = await submit_question(state, caller, question)
+        template, context, status = await show_outcome(request, state, caller, taken, wait=wait)
         return template, context | {"asked": question.sql}, status
-    except _Told as error:
-        return _show_failure(error, fields)
-
-
-def _build_job_key(caller: Caller, question: Asked) -> tuple[Any, ...]:
-    """Return what makes two questions the same one while it is being paid, as in the API."""
-    return ("ask", caller.analyst, question.model_dump_json(exclude={"wait", "release"}))
-
-
-def _begin(house: AppState, caller: Caller, question: Asked, stage: Any) -> Any:
-    return house.database.serving.begin(
-        question.sql, question.to_terms(), analyst=caller.analyst, stage=stage, working=house.desk.working
-    )
+    except _SHOWN_ERRORS as error:
+        return show_failure(error, fields.get("sql", ""))
 
 
 async def show_outcome(
-    house: AppState,
+    request: Request | None,
+    state: AppState,
     caller: Caller,
     taken: ReleasedAnswer[Any] | Job,
     wait: float | None = None,
-    gone: Gone | None = None,
 ) -> Shown:
-    """Return the card of an answer; or of the wait for it, where it takes longer than somebody is patient."""
-    patience = house.settings.patience if wait is None else min(wait, house.settings.patience)
-    found = (
-        taken if isinstance(taken, ReleasedAnswer) else await house.desk.wait_for_outcome(taken, patience, gone)
-    )
-    if found is None:
-        assert isinstance(taken, Job)
-        return "waiting.html", {"job": taken}, 202
-    card = await house.desk.run_without_data(partial(build_answer_card, house, caller, found))
+    """Return the card of an answer; or of a job that takes longer than the caller waits."""
+    found = await wait_for_answer(request, state, taken, wait)
+    if isinstance(found, Job):
+        return "waiting.html", {"job": found}, 202
+    card = await state.jobs.run_without_data(partial(build_answer_card, state, caller, found))
     return "answer.html", {"card": card}, 200
 
 
 def _read_question(fields: Fields) -> Asked:
-    told = {name: fields.get(name, "").strip() for name in TERMS}
-    return validate_fields(Asked, {**told, "sql": fields.get("sql", "")})
+    document = {name: fields.get(name, "").strip() for name in TERMS}
+    return validate_fields(Asked, {**document, "sql": fields.get("sql", "")})
 
 
-def _show_failure(error: Exception, fields: Fields) -> Shown:
-    known = convert_error(error)
-    failure = build_error_card(known, fields.get("sql", ""))
+def show_failure(error: Exception, sql: str = "") -> Shown:
+    """Return the card of an error."""
+    failure = build_error_card(convert_error(error), sql)
     return "failure.html", {"failure": failure}, failure.status

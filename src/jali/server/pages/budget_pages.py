@@ -14,8 +14,7 @@ from jali.ledger import Receipt
 from jali.numbers.exact import decimal, decimal_above
 from jali.server.api.table_routes import list_visible_accounts
 from jali.server.auth import Caller
-from jali.server.dependencies import CurrentState
-from jali.server.pages.page_forms import Visitor
+from jali.server.dependencies import CurrentState, PageCaller
 from jali.server.pages.rendering import render_page, write_budget
 from jali.server.state import AppState
 
@@ -88,24 +87,26 @@ class LedgerLine:
 
     @property
     def owed(self) -> bool:
-        """Whether it is paid, and nobody is answering it."""
+        """Whether it is open and no job is answering it."""
         return self.receipt.state.value == "open" and not self.working
 
 
 @router.get("/budget")
-async def budgets(request: Request, caller: Visitor, house: CurrentState) -> Response:
+async def budgets(request: Request, caller: PageCaller, state: CurrentState) -> Response:
     """Show what may be spent, what was spent and what is left."""
-    gauges = await house.desk.run_without_data(partial(list_gauges, house, caller))
-    found = await house.desk.run_without_data(
-        partial(house.database.ledger.latest_receipts, _MOST, analyst=caller.analyst)
+    gauges = await state.jobs.run_without_data(partial(list_gauges, state, caller))
+    found = await state.jobs.run_without_data(
+        partial(state.database.ledger.latest_receipts, _MOST, analyst=caller.analyst)
     )
-    entries = [LedgerLine(one, describe_cost(one), house.desk.find_job(one.id) is not None) for one in found]
-    return render_page("budget.html", request, twin="/api/v1/budgets", gauges=gauges, entries=entries, most=_MOST)
+    entries = [LedgerLine(one, describe_cost(one), state.jobs.find_job(one.id) is not None) for one in found]
+    return render_page(
+        "budget.html", request, json_url="/api/v1/budgets", gauges=gauges, entries=entries, most=_MOST
+    )
 
 
-def list_gauges(house: AppState, caller: Caller) -> list[BudgetGauge]:
+def list_gauges(state: AppState, caller: Caller) -> list[BudgetGauge]:
     """Return the accounts that concern a caller: all of them for a curator."""
-    return [build_gauge(account) for account in list_visible_accounts(house, caller)]
+    return [build_gauge(account) for account in list_visible_accounts(state, caller)]
 
 
 def describe_cost(receipt: Receipt) -> str:

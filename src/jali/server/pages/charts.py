@@ -113,8 +113,8 @@ def _build_bar(point: Point, low: float, high: float, across: float) -> ChartBar
 
 def write_error_bar(value: Any, span: Interval) -> str:
     """Write an error bar beside its value: two ends stand in brackets."""
-    said = show_error(value, span)
-    return said if said.startswith("±") or not said else f"({said})"
+    text = show_error(value, span)
+    return text if text.startswith("±") or not text else f"({text})"
 
 
 def _compute_percent(x: float, low: float, high: float) -> float:
@@ -148,7 +148,7 @@ class Slider:
     least: float
     most: float
     value: float
-    said: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -177,11 +177,11 @@ class RecoveryCurve:
     places: tuple[AxisMark, ...]
     dot: tuple[float, float] | None
     span: tuple[float, float]
-    said: str
+    text: str
 
 
 def build_recovery_curve(
-    people: int, told: dict[str, Any], noises: tuple[float, float], losses: tuple[float, float]
+    people: int, document: dict[str, Any], noises: tuple[float, float], losses: tuple[float, float]
 ) -> RecoveryCurve:
     """Draw what was recovered."""
     first, last = (math.log10(end) for end in noises)
@@ -190,23 +190,24 @@ def build_recovery_curve(
         return 100 * (min(max(math.log10(noise), first), last) - first) / (last - first)
 
     powers = range(math.ceil(first), math.floor(last) + 1)
-    held = {"√n": told["sqrt_n"], "n": float(told["n"])}
-    measured = told["fraction"] is not None
-    ends = told["interval"] if measured else (0.5, 0.5)
-    epsilon = told["epsilon"] or losses[1]
+    held = {"√n": document["sqrt_n"], "n": float(document["n"])}
+    measured = document["fraction"] is not None
+    ends = document["interval"] if measured else (0.5, 0.5)
+    epsilon = document["epsilon"] or losses[1]
     return RecoveryCurve(
-        Slider(2, 14, people, f"{told['n']:,}"),
-        Slider(first, last, math.log10(told["noise"]), write_short(told["noise"])),
+        Slider(2, 14, people, f"{document['n']:,}"),
+        Slider(first, last, math.log10(document["noise"]), write_short(document["noise"])),
         Slider(math.log10(losses[0]), math.log10(losses[1]), math.log10(epsilon), write_short(epsilon)),
         " ".join(
-            f"{10 * across(x):.1f},{1000 * (_compute_height(y) - _TOP) / _HEIGHT:.1f}" for x, y in told["curve"]
+            f"{10 * across(x):.1f},{1000 * (_compute_height(y) - _TOP) / _HEIGHT:.1f}"
+            for x, y in document["curve"]
         ),
         tuple(AxisMark(f"{share:.0%}".replace("%", " %"), _compute_height(share)) for share in _SHARES),
         tuple(_place_curve_mark(write_short(10.0**power), across(10.0**power)) for power in powers),
         tuple(_place_curve_mark(f"{name} = {write_short(value)}", across(value)) for name, value in held.items()),
-        (across(told["noise"]), _compute_height(told["fraction"])) if measured else None,
+        (across(document["noise"]), _compute_height(document["fraction"])) if measured else None,
         (_compute_height(ends[0]), _compute_height(ends[1])),
-        _describe_recovery(told),
+        _describe_recovery(document),
     )
 
 
@@ -218,13 +219,13 @@ def _compute_height(share: float) -> float:
     return _TOP + (1 - max(share, _LEAST)) / (1 - _LEAST) * _HEIGHT
 
 
-def _describe_recovery(told: dict[str, Any]) -> str:
-    law = f"the law says {_write_percent(told['law'])}, guessing gets 50 %."
-    if told["fraction"] is None:
-        return f"Too much is under way to measure it now; {law}"
-    low, high = told["interval"]
-    share = f"Recovered {_write_percent(told['fraction'])} of {told['n']:,} bits"
-    return f"{share} (interval {_write_percent(low)} to {_write_percent(high)}); {law}"
+def _describe_recovery(document: dict[str, Any]) -> str:
+    law = f"predicted {_write_percent(document['law'])}, guessing 50 %."
+    if document["fraction"] is None:
+        return f"The server is too busy to measure it now; {law}"
+    low, high = document["interval"]
+    share = f"Recovered {_write_percent(document['fraction'])} of {document['n']:,} bits"
+    return f"{share} (confidence interval {_write_percent(low)} to {_write_percent(high)}); {law}"
 
 
 def _write_percent(share: float) -> str:

@@ -18,11 +18,11 @@ from jali.server.pages.rendering import render_fragment, render_page, wants_frag
 _AROUND = 60
 _TITLES = {
     401: "Sign in",
-    402: "The budget refuses this",
-    403: "This is not allowed",
-    404: "There is no such page",
+    402: "Budget exceeded",
+    403: "Not allowed",
+    404: "Page not found",
     429: "Too many requests",
-    503: "Not now",
+    503: "Temporarily unavailable",
 }
 
 
@@ -74,12 +74,12 @@ def build_error_card(error: JaliError, sql: str = "") -> ErrorCard:
     written = error.write(Face.PAGE)
     if isinstance(error, RequestRefused):
         return ErrorCard(
-            _TITLES.get(error.status, "It failed"), written.message, written.remedy or "", error.status
+            _TITLES.get(error.status, "Request failed"), written.message, written.remedy or "", error.status
         )
     if isinstance(error, BudgetExceeded):
         return _build_refusal_card(error)
     status = find_status(error)
-    title = _TITLES.get(status, "This cannot be answered" if sql else "This cannot be done")
+    title = _TITLES.get(status, "Question not valid" if sql else "Request not valid")
     return ErrorCard(title, written.message, written.remedy or "", status, **_mark_position(sql, error.position))
 
 
@@ -124,8 +124,8 @@ def respond_with_page(request: Request, error: JaliError) -> Response:
     if wants_fragment(request):
         response = render_fragment("failure.html", request, status=failure.status, failure=failure)
     else:
-        twin = "/api/v1/openapi.json"
-        response = render_page("error.html", request, twin=twin, status=failure.status, failure=failure)
+        json_url = "/api/v1/openapi.json"
+        response = render_page("error.html", request, json_url=json_url, status=failure.status, failure=failure)
     response.headers.update({name: value for name, value in headers.items() if name == "Retry-After"})
     return response
 

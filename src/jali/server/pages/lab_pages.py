@@ -22,10 +22,10 @@ from jali.server.api.lab_routes import (
     reconstruct_bits,
     run_audit,
 )
-from jali.server.dependencies import CurrentState
+from jali.server.dependencies import CurrentState, PageCaller
 from jali.server.jobs import Busy
 from jali.server.pages.charts import RecoveryCurve, build_recovery_curve
-from jali.server.pages.page_forms import CheckedForm, Visitor
+from jali.server.pages.page_forms import CheckedForm
 from jali.server.pages.rendering import render_fragment, render_page, wants_fragment
 from jali.server.state import AppState
 
@@ -62,9 +62,9 @@ def build_untried_row(one: dict[str, Any]) -> AuditRow:
     return AuditRow(one["name"], one["claims"], one["such_as"])
 
 
-def build_audit_row(one: dict[str, Any], told: dict[str, Any]) -> AuditRow:
+def build_audit_row(one: dict[str, Any], document: dict[str, Any]) -> AuditRow:
     """Return the line of what was audited: with the claim that came nearest to being proved false."""
-    audits = told["audits"]
+    audits = document["audits"]
     best = max(audits, key=_weigh_audit)
     several = len(audits) > 1
     claim = f" of {best['kind']} {best['claimed']:.6g}" if several else ""
@@ -75,22 +75,24 @@ def build_audit_row(one: dict[str, Any], told: dict[str, Any]) -> AuditRow:
         one["such_as"],
         f"{_write_interval(best)}{claim}",
         best["said"],
-        told["verdict"] == "violation",
+        document["verdict"] == "violation",
         others,
         tried=True,
     )
 
 
-def _weigh_audit(told: dict[str, Any]) -> float:
-    share = math.inf if told["found"] is None else told["found"] / (told["claimed"] or 1e-9)
-    return (1e9 if told["verdict"] == "violation" else 0) + (min(share, 1e6) if told["kind"] in _LOSSES else 0)
+def _weigh_audit(document: dict[str, Any]) -> float:
+    share = math.inf if document["found"] is None else document["found"] / (document["claimed"] or 1e-9)
+    return (1e9 if document["verdict"] == "violation" else 0) + (
+        min(share, 1e6) if document["kind"] in _LOSSES else 0
+    )
 
 
-def _write_interval(told: dict[str, Any]) -> str:
-    low, high = told["interval"]
+def _write_interval(document: dict[str, Any]) -> str:
+    low, high = document["interval"]
     if low is not None and low == high:
-        return f"{told['found']:.6g}"
-    return f"≥ {cut_digits(told['found'])}"
+        return f"{document['found']:.6g}"
+    return f"≥ {cut_digits(document['found'])}"
 
 
 def cut_digits(value: float | None) -> str:
@@ -109,7 +111,7 @@ def cut_digits(value: float | None) -> str:
 
 
 router = APIRouter(prefix="/lab")
-_TWIN = "/api/v1/lab/audits"
+_JSON_URL = "/api/v1/lab/audits"
 # Sliders say logarithms: of people to the base two, of noise and epsilon to the base ten.
 People = Annotated[int, Query(ge=2, le=14)]
 Power = Annotated[float | None, Query(ge=-10, le=10)]
@@ -117,53 +119,60 @@ Power = Annotated[float | None, Query(ge=-10, le=10)]
 
 @router.get("")
 async def lab(
-    request: Request, _: Visitor, house: CurrentState, people: People = 10, noise: Power = 1.0
+    request: Request, _: PageCaller, state: CurrentState, people: People = 10, noise: Power = 1.0
 ) -> Response:
     """Show the lab."""
-    return render_page("lab.html", request, twin=_TWIN, curve=await _build_curve(house, people, noise, None))
+    return render_page(
+        "lab.html", request, json_url=_JSON_URL, curve=await _build_curve(state, people, noise, None)
+    )
 
 
 @router.get("/curve")
 async def curve(
-    request: Request, _: Visitor, house: CurrentState, people: People = 10, noise: Power = None, loss: Power = None
+    request: Request,
+    _: PageCaller,
+    state: CurrentState,
+    people: People = 10,
+    noise: Power = None,
+    loss: Power = None,
 ) -> Response:
     """Draw what is recovered with a noise, or with that of an epsilon."""
-    return render_fragment("curve.html", request, curve=await _build_curve(house, people, noise, loss))
+    return render_fragment("curve.html", request, curve=await _build_curve(state, people, noise, loss))
 
 
-async def _build_curve(house: AppState, people: int, noise: float | None, loss: float | None) -> RecoveryCurve:
+async def _build_curve(state: AppState, people: int, noise: float | None, loss: float | None) -> RecoveryCurve:
     n = 2**people
     wanted = compute_noise(n, 10**loss) if loss is not None else 10 ** (1.0 if noise is None else noise)
     low, high = find_noise_range(n)
     stddev = min(max(wanted, low), high)
     losses = [compute_epsilon(n, end) or 0.0 for end in (high, low)]
     try:
-        told = await house.desk.run_lab(partial(reconstruct_bits, n, stddev), most=32)
+        document = await state.jobs.run_lab(partial(reconstruct_bits, n, stddev), most=32)
     except Busy:
-        told = describe_law(n, stddev)
-    return build_recovery_curve(people, told, (low, high), (losses[0], losses[1]))
+        document = describe_law(n, stddev)
+    return build_recovery_curve(people, document, (low, high), (losses[0], losses[1]))
 
 
 @router.get("/audits")
-async def audits(request: Request, _: Visitor, house: CurrentState) -> Response:
+async def audits(request: Request, _: PageCaller, state: CurrentState) -> Response:
     """List what can be audited: the first time this takes a while, so that the script fetches it."""
-    rows = [build_untried_row(one) for one in await house.desk.run_without_data(list_audits)]
+    rows = [build_untried_row(one) for one in await state.jobs.run_without_data(list_audits)]
     return _show_audits(request, rows)
 
 
 @router.get("/audits/{name}")
-async def back(_: Visitor) -> Response:
+async def back(_: PageCaller) -> Response:
     """Lead whoever loads the address of a form again to the list."""
     return RedirectResponse("/lab/audits", 303)
 
 
 @router.post("/audits/{name}")
-async def audit(request: Request, name: str, _: Visitor, house: CurrentState, __: CheckedForm) -> Response:
+async def audit(request: Request, name: str, _: PageCaller, state: CurrentState, __: CheckedForm) -> Response:
     """Try for a few seconds to prove the claims of a name false."""
-    told = await run_audit(house, name)
-    known = await house.desk.run_without_data(list_audits)
+    document = await run_audit(state, name)
+    known = await state.jobs.run_without_data(list_audits)
     rows = [
-        build_audit_row(one, told) if one["name"].casefold() == name.casefold() else build_untried_row(one)
+        build_audit_row(one, document) if one["name"].casefold() == name.casefold() else build_untried_row(one)
         for one in known
     ]
     if wants_fragment(request):
@@ -174,4 +183,4 @@ async def audit(request: Request, name: str, _: Visitor, house: CurrentState, __
 def _show_audits(request: Request, rows: list[AuditRow]) -> Response:
     if wants_fragment(request):
         return render_fragment("audits.html", request, audits=rows)
-    return render_page("audits_page.html", request, twin=_TWIN, audits=rows)
+    return render_page("audits_page.html", request, json_url=_JSON_URL, audits=rows)

@@ -1,4 +1,4 @@
-"""Dependencies and forms of the pages: who is signed in, who is a curator, and what a form of ours says.
+"""Forms of the pages: CSRF check and validated fields.
 
 Columns are declared in a form with one line each.
 """
@@ -9,7 +9,6 @@ import csv
 import re
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import partial
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
@@ -17,12 +16,9 @@ from pydantic import BaseModel, ValidationError
 
 from jali.catalog.columns import Kind, Range
 from jali.errors import CatalogError
-from jali.execution.access_tokens import TokenRefused
 from jali.numbers.exact import decimal, decimal_above
-from jali.server.auth import SESSION_COOKIE, Caller
-from jali.server.dependencies import check_csrf_token
-from jali.server.http_errors import refuse_malformed, refuse_not_allowed, refuse_too_often, require_sign_in
-from jali.server.jobs import LANE, Lane
+from jali.server.dependencies import PageCaller, check_csrf_token
+from jali.server.http_errors import refuse_malformed
 from jali.server.schemas import ColumnForm
 from jali.server.state import get_state
 from jali.server.validation import describe_field_error
@@ -31,40 +27,10 @@ Fields = Mapping[str, str]
 F = TypeVar("F", bound=BaseModel)
 
 
-async def authenticate_visitor(request: Request) -> Caller:
-    """Return who looks at a page; who is not signed in is sent to do so."""
-    house, cookie = get_state(request), request.cookies.get(SESSION_COOKIE)
-    if not cookie:
-        raise require_sign_in()
-    try:
-        caller = await house.desk.run_authentication(partial(house.gate.authenticate_cookie, cookie))
-    except TokenRefused as refused:
-        raise require_sign_in(refused.reason) from None
-    request.state.caller = caller
-    LANE.set(Lane.CURATORS if caller.curator else Lane.ANALYSTS)
-    seconds = house.rates.wait(caller.token)
-    if seconds:
-        raise refuse_too_often(seconds)
-    return caller
-
-
-Visitor = Annotated[Caller, Depends(authenticate_visitor)]
-
-
-def require_curator_visitor(visitor: Visitor) -> Caller:
-    """Return the curator who looks at a page; refuse anybody else."""
-    if not visitor.curator:
-        raise refuse_not_allowed()
-    return visitor
-
-
-CuratorVisitor = Annotated[Caller, Depends(require_curator_visitor)]
-
-
-async def read_checked_form(request: Request, visitor: Visitor) -> Fields:
-    """Return the fields of a form that carries the word of its session; refuse any other."""
+async def read_checked_form(request: Request, caller: PageCaller) -> Fields:
+    """Return the fields of a form; reject it without a valid CSRF token."""
     found = await read_form(request)
-    check_csrf_token(request, get_state(request), visitor.cookie, found.get("csrf", ""))
+    check_csrf_token(request, get_state(request), caller.cookie, found.get("csrf", ""))
     return found
 
 
@@ -89,14 +55,14 @@ def local_path(path: str) -> str:
     return path if plain and path.startswith("/") and not path.startswith("//") else "/"
 
 
-def validate_fields(kind: type[F], told: Mapping[str, object]) -> F:
-    """Read what a form says; what was left empty was not said.
+def validate_fields(kind: type[F], document: Mapping[str, object]) -> F:
+    """Validate the fields of a form; empty ones count as missing.
 
     Raises:
         RequestRefused: A field is wrong.
     """
     try:
-        return kind.model_validate({name: value for name, value in told.items() if value not in ("", None)})
+        return kind.model_validate({name: value for name, value in document.items() if value not in ("", None)})
     except ValidationError as wrong:
         first = wrong.errors()[0]
         raise refuse_malformed(describe_field_error(first, first["loc"])) from None
@@ -155,12 +121,12 @@ def _read_column(name: str, value: str) -> tuple[str, ColumnForm]:
     )
 
 
-def _build_column_form(**said: Any) -> ColumnForm:
-    return ColumnForm.model_validate(said)
+def _build_column_form(**given: Any) -> ColumnForm:
+    return ColumnForm.model_validate(given)
 
 
 def _read_keys(words: list[str], kind: str) -> list[Any]:
-    """Read keys; those that are all whole numbers are numbers, unless their kind was said."""
+    """Read keys; those that are all whole numbers are numbers, unless their kind is given."""
     words = [word.strip() for word in words]
     if kind == "boolean":
         return [word.casefold() == "true" for word in words]

@@ -1,4 +1,4 @@
-"""Render templates: every text is escaped, and every page knows who looks at it.
+"""Render templates: every text is escaped, and every page knows its caller.
 
 Phrases are written for pages, which have forms and buttons where Python has calls.
 """
@@ -58,7 +58,7 @@ class NavigationEntry:
     path: str
 
 
-_PLACES = (
+_NAVIGATION = (
     NavigationEntry("Ask", "/ask"),
     NavigationEntry("Budget", "/budget"),
     NavigationEntry("Streams", "/streams"),
@@ -100,17 +100,17 @@ def render_fragment(name: str, request: Request, *, status: int = 200, **context
     return HTMLResponse(_render(name, request, context), status)
 
 
-def render_page(name: str, request: Request, *, twin: str, status: int = 200, **context: Any) -> HTMLResponse:
+def render_page(name: str, request: Request, *, json_url: str, status: int = 200, **context: Any) -> HTMLResponse:
     """Write a page.
 
     Args:
         name: The template.
         request: What it answers.
-        twin: Where the same is told in JSON.
+        json_url: Where the same is available as JSON.
         status: Of the response.
         context: What the template shows.
     """
-    return HTMLResponse(_render(name, request, context | {"twin": twin}), status)
+    return HTMLResponse(_render(name, request, context | {"json_url": json_url}), status)
 
 
 def wants_fragment(request: Request) -> bool:
@@ -119,19 +119,19 @@ def wants_fragment(request: Request) -> bool:
 
 
 def find_caller(request: Request) -> Caller | None:
-    """Return who makes a request, as far as somebody looked."""
+    """Return who makes a request, if it is authenticated."""
     found: Caller | None = getattr(request.state, "caller", None)
     return found
 
 
 def _render(name: str, request: Request, context: dict[str, Any]) -> str:
     caller = find_caller(request)
-    cookies = get_state(request).gate.cookies
-    places = () if caller is None else (*_PLACES, *((_CURATOR,) if caller.curator else ()))
+    cookies = get_state(request).auth.cookies
+    navigation = () if caller is None else (*_NAVIGATION, *((_CURATOR,) if caller.curator else ()))
     common = {
         "caller": caller,
-        "word": "" if caller is None else cookies.csrf_token(caller.cookie),
-        "places": places,
-        "here": request.url.path,
+        "csrf_token": "" if caller is None else cookies.csrf_token(caller.cookie),
+        "navigation": navigation,
+        "path": request.url.path,
     }
     return TEMPLATES.get_template(name).render(common | context)

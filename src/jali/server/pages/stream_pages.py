@@ -21,46 +21,45 @@ from jali.display.stream_display import (
 from jali.display.text import write_legend
 from jali.display.view_models import flatten_cells
 from jali.server.api.stream_routes import find_stream_view, list_stream_views
-from jali.server.dependencies import CurrentState
+from jali.server.dependencies import CurrentState, PageCaller
 from jali.server.pages.answer_view import build_grid
 from jali.server.pages.charts import build_stream_picture
-from jali.server.pages.page_forms import Visitor
 from jali.server.pages.rendering import render_fragment, render_page
 from jali.server.state import AppState
 from jali.stream import StreamView
 
 router = APIRouter(prefix="/streams")
-_TWIN = "/api/v1/streams"
+_JSON_URL = "/api/v1/streams"
 
 
 @router.get("")
-async def list_streams(request: Request, _: Visitor, house: CurrentState) -> Response:
+async def list_streams(request: Request, _: PageCaller, state: CurrentState) -> Response:
     """List the streams."""
-    found = await house.desk.run_without_data(lambda: [_describe_stream(one) for one in list_stream_views(house)])
-    return render_page("streams.html", request, twin=_TWIN, streams=found)
+    found = await state.jobs.run_without_data(lambda: [_describe_stream(one) for one in list_stream_views(state)])
+    return render_page("streams.html", request, json_url=_JSON_URL, streams=found)
 
 
 @router.get("/{name}")
-async def stream(request: Request, name: str, _: Visitor, house: CurrentState) -> Response:
+async def stream(request: Request, name: str, _: PageCaller, state: CurrentState) -> Response:
     """Show one stream."""
-    told = await house.desk.run_without_data(partial(_show_stream, house, name))
-    twin = f"{_TWIN}/{quote(told['stream']['stream'], safe='')}"
-    return render_page("stream.html", request, twin=twin, **told)
+    document = await state.jobs.run_without_data(partial(_show_stream, state, name))
+    json_url = f"{_JSON_URL}/{quote(document['stream']['stream'], safe='')}"
+    return render_page("stream.html", request, json_url=json_url, **document)
 
 
 @router.get("/{name}/picture")
-async def picture(request: Request, name: str, _: Visitor, house: CurrentState) -> Response:
+async def picture(request: Request, name: str, _: PageCaller, state: CurrentState) -> Response:
     """Draw one stream as it is now."""
-    told = await house.desk.run_without_data(partial(_show_stream, house, name))
-    return render_fragment("picture.html", request, **told)
+    document = await state.jobs.run_without_data(partial(_show_stream, state, name))
+    return render_fragment("picture.html", request, **document)
 
 
 def _describe_stream(known: StreamView) -> dict[str, Any]:
     return encode_stream(known) | {"headline": write_headline(known, known.published), "paid": write_cost(known)}
 
 
-def _show_stream(house: AppState, name: str) -> dict[str, Any]:
-    known = find_stream_view(house, name)
+def _show_stream(state: AppState, name: str) -> dict[str, Any]:
+    known = find_stream_view(state, name)
     ticks = known.ticks()
     columns, found, spans = build_rows(known, ticks[-count_usual_ticks(known) :])
     return {

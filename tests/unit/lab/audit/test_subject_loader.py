@@ -196,7 +196,7 @@ def test_functions_of_many_outputs_are_known_by_their_parameters() -> None:
     assert _subject(counted).draw(2, 3, None)[:, 0].tolist() == [2.0] * 3
     assert _subject(sized).draw(2, 3, None)[:, 0].tolist() == [2.0] * 3
     assert _subject(settled).draw(2, 3, None)[:, 0].tolist() == [6.0] * 3
-    with pytest.raises(CatalogError, match="asked for 1 output "):
+    with pytest.raises(CatalogError, match="did not return the requested 1 output"):
         _subject(wrong)
     with pytest.raises(CatalogError, match="needs 'size'"):
         _subject(wrong, vectorised=False)

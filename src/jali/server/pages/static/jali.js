@@ -22,7 +22,7 @@ async function fetchInto(place, address, options = {}) {
     watch(place);
   } catch (problem) {
     if (problem.name === "AbortError") return false;
-    place.textContent = place.dataset.silent ?? "The server does not answer.";
+    place.textContent = place.dataset.silent ?? "The server does not respond.";
   }
   place.removeAttribute("aria-busy");
   return true;
@@ -118,12 +118,12 @@ function only(form, field) {
   for (const name of PAYS) if (name !== field.name) form.elements[name].value = "";
 }
 
-function fillIn(form, told) {
-  const field = form.elements[told.fill];
-  field.value = told.amount;
-  if (told.delta) form.elements.delta.value = told.delta;
+function fillIn(form, values) {
+  const field = form.elements[values.fill];
+  field.value = values.amount;
+  if (values.delta) form.elements.delta.value = values.delta;
   only(form, field);
-  if (told.fill !== "epsilon") one(".more", form).open = true;
+  if (values.fill !== "epsilon") one(".more", form).open = true;
   field.focus();
 }
 
@@ -141,15 +141,15 @@ function follow(card) {
   const lost = () => {
     source.close();
     card.classList.remove("waiting");
-    one("h2", card).textContent = "Paid, not answered yet";
+    one("h2", card).textContent = "Reserved, not answered yet";
     one("[data-while]", card).remove();
     one("[data-lost]", card).hidden = false;
   };
   source.addEventListener("stage", (event) => {
-    const told = JSON.parse(event.data);
+    const values = JSON.parse(event.data);
     errors = 0;
-    one("[data-stage]", card).textContent = told.stage;
-    one("[data-elapsed]", card).textContent = told.elapsed;
+    one("[data-stage]", card).textContent = values.stage;
+    one("[data-elapsed]", card).textContent = values.elapsed;
   });
   source.addEventListener("end", () => {
     source.close();
@@ -180,19 +180,19 @@ function followStream(place) {
 function labPage(form) {
   const place = one("#curve"), SLIDERS = ["people", "noise", "loss"];
   const load = async (by) => {
-    const told = new URLSearchParams({ people: form.elements.people.value });
-    told.set(by === "loss" ? "loss" : "noise", form.elements[by === "loss" ? "loss" : "noise"].value);
-    if (await fetchInto(place, `/lab/curve?${told}`)) say(by);
+    const values = new URLSearchParams({ people: form.elements.people.value });
+    values.set(by === "loss" ? "loss" : "noise", form.elements[by === "loss" ? "loss" : "noise"].value);
+    if (await fetchInto(place, `/lab/curve?${values}`)) say(by);
   };
   const say = (by) => {
-    const told = one("[data-curve]", place)?.dataset;
-    if (!told) return;
+    const values = one("[data-curve]", place)?.dataset;
+    if (!values) return;
     for (const name of SLIDERS) {
       const slider = form.elements[name];
-      if (told[name + "Min"]) [slider.min, slider.max] = [told[name + "Min"], told[name + "Max"]];
-      if (name !== by) slider.value = told[name];
-      slider.setAttribute("aria-valuetext", told[name + "Said"]);
-      one(`#${name}-said`).value = told[name + "Said"];
+      if (values[name + "Min"]) [slider.min, slider.max] = [values[name + "Min"], values[name + "Max"]];
+      if (name !== by) slider.value = values[name];
+      slider.setAttribute("aria-valuetext", values[name + "Text"]);
+      one(`#${name}-text`).value = values[name + "Text"];
     }
   };
   form.addEventListener("submit", (event) => event.preventDefault());
@@ -210,7 +210,7 @@ async function audit(form) {
     if (answer.ok) return row.outerHTML = text; // made by the server, where every text is escaped
     one(".verdict", row).innerHTML = text;
   } catch {
-    one(".verdict", row).textContent = "The server does not answer.";
+    one(".verdict", row).textContent = "The server does not respond.";
   }
   one("button", form).disabled = false;
 }
