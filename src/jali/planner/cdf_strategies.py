@@ -90,10 +90,10 @@ def _best_tree(facts: CellFacts) -> TreeOfCells:
     def cost(made: TreeOfCells) -> float:
         return facts.rms(made.column, made.pair, CountTree(made.fanouts, made.root).total_variance(asked))
 
-    def rooted(fanouts: tuple[int, ...]) -> TreeOfCells:
+    def choose_root(fanouts: tuple[int, ...]) -> TreeOfCells:
         return min((TreeOfCells(facts.cells, fanouts, root) for root in (False, True)), key=cost)
 
-    return rooted(find_best_shape(facts.cells, lambda fanouts: cost(rooted(fanouts))))
+    return choose_root(find_best_shape(facts.cells, lambda fanouts: cost(choose_root(fanouts))))
 
 
 @dataclass(frozen=True)
