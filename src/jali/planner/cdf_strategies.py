@@ -1,4 +1,4 @@
-"""How the running sums of a distribution function leave: by noise on its cells, or on sums that hold them better.
+"""Choose what is measured for a distribution function: its cells, or sums from which they are read better.
 
 Statement:
     Let one person's rows weigh at most r in all cells of all groups. With G for each group's cells, a person's

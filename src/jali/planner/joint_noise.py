@@ -1,4 +1,4 @@
-"""Joint noise: the measures of one group leave together, hidden by one noise of the largest-coordinate norm.
+"""Joint noise: release the measures of one group together, with one noise of the L-infinity norm.
 
 Statement:
     Measures j of integers x_gj, over groups g, are multiplied by whole numbers t_j; then noise z_g of mass

@@ -1,4 +1,4 @@
-"""Membership: to which part of a table each person belongs, and the rows of one part.
+"""Subpopulations: to which part of a table each person belongs, and the rows of one part.
 
 Inside a part, the table means its part wherever a question names it: before any filter, join or subquery.
 """

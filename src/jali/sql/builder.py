@@ -1,4 +1,4 @@
-"""The question built in Python: `table(...).where(...).group_by(...).agg(...)`, frozen at every step.
+"""Build questions in Python: `table(...).where(...).group_by(...).agg(...)`, frozen at every step.
 
 Every text is SQL: a condition, a value, or a value with aggregates. So whatever SQL can ask of one SELECT can be
 asked here, and `agg(q="QUANTILE_CONT(age, [0.25, 0.75])")` needs no name of its own in Python.

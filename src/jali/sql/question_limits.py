@@ -1,4 +1,4 @@
-"""How large a question may be: the settings, the check of its text, and the count of its nodes.
+"""Limits on the size of a question: the settings, the check of its text, and the count of its nodes.
 
 Whatever somebody sends takes time that is bounded by these limits. The text is measured here and its tokens in
 `sql.tokens`, both before it is parsed and in linear time. What only shows once a question is read is counted

@@ -1,4 +1,4 @@
-"""Spark's words."""
+"""The dialect of Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What engines say differently. One subclass per engine, in its own folder; the shapes of queries are shared."""
+"""What dialects write differently: one subclass per engine, in its own folder. Shapes of queries are shared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SQL text to a `Question`, checked clause by clause against an allow-list."""
+"""Read SQL text as a `Question`, checked clause by clause against an allow-list."""
 
 from __future__ import annotations
 
