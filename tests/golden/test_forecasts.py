@@ -179,7 +179,13 @@ def _reading(plan: Plan, index: int) -> GroupReader:
         for level in plan.levels
     )
     release = Release(
-        plan.question, plan.keys, plan.estimates, plan.aggregation.measures, levels, plan.selection, plan.told
+        plan.question,
+        plan.keys,
+        plan.estimates,
+        plan.aggregation.measures,
+        levels,
+        plan.selection,
+        plan.selection_count,
     )
     return release.readings[index]
 

@@ -1,4 +1,4 @@
-"""Names of prepared copies: the schema and the directories that hold them, which nobody may read as a source."""
+"""Names of the schema and the directories of prepared copies, which nobody can protect as sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spelling: which known name a wrong one may have been meant for."""
+"""Suggest the known name that a misspelt one is nearest to."""
 
 from __future__ import annotations
 

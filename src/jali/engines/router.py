@@ -1,4 +1,4 @@
-"""All engines as one: each table is read by the engine of its source, and each question by one engine."""
+"""Route tables to engines: the engine of its source reads a table, and one engine answers a question."""
 
 from __future__ import annotations
 

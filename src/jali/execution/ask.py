@@ -464,7 +464,7 @@ def answer_of(plan: Plan, receipt: str, stored: str, *, cached: bool) -> Answer:
         plan.aggregation.measures,
         levels,
         plan.selection,
-        plan.told,
+        plan.selection_count,
         1 if plan.aggregation.weights is None else plan.aggregation.weights.max_rows,
         _find_declared_rows(plan),
     )

@@ -54,8 +54,8 @@ def _draw_with_selection(plan: Plan, level: GroupingSet, run: Run) -> Drawn:
     kept = {_read_keys(plan, rows[place]): (rows[place], count) for place, count in told}
     groups = tuple(sort_keys(list(kept))) if width else tuple(kept)
     found: list[tuple[Any, ...]] = list(_draw_measures(first, [kept[group][0] for group in groups], width + 1))
-    if plan.told is not None:
-        found.insert(plan.told, tuple(kept[group][1] for group in groups))
+    if plan.selection_count is not None:
+        found.insert(plan.selection_count, tuple(kept[group][1] for group in groups))
     for part in others:
         by_group = _collect_by_group(run(part), width, lambda row: _read_keys(plan, row))
         found += _draw_cells(part, [_split_pairs(by_group.get(group, [])) for group in groups])

@@ -137,7 +137,7 @@ def _meaning(plan: Plan) -> str:
     people = "rows" if plan.aggregation.weights is None else f"distinct {name_unit(plan)}"
     told = (
         "only whether a group is released becomes known"
-        if plan.told is None
+        if plan.selection_count is None
         else "it is released with noise for each selected group"
     )
     return f"number of {people} in each group that occurs; {told}"
@@ -155,7 +155,7 @@ def _mechanism(plan: Plan) -> str:
     kept = "" if plan.aggregation.weights is None else kept
     counts = None if plan.selection is None else plan.selection.counts
     if counts is not None:
-        told = "" if plan.told is None else "; the count is released too"
+        told = "" if plan.selection_count is None else "; the count is released too"
         least = f"{counts.threshold:,}{_describe_chance(counts)}"
         return f"{_noise(counts)}: a group is released if its noisy count is at least {least}{told}{kept}"
     pairs = f", shared by up to {plural(most_changes(plan.source) * _most_groups(plan), 'group')}"

@@ -76,7 +76,7 @@ def _describe_selection(plan: Plan) -> str:
         return ""
     share = float(amount(plan, plan.selection.loss.event) / plan.cost.amount)
     taken = "all" if share == 1 else show_percent(share)
-    if plan.told is None:
+    if plan.selection_count is None:
         return f"selecting the groups takes {taken} of it; of the rest, "
     return f"the count that selects the groups, and is released with them, takes {taken} of it; "
 
@@ -92,10 +92,10 @@ def _root(plan: Plan) -> str:
 
 
 def _measures(plan: Plan) -> str:
-    notes = [one for one in list_noted_releases(plan) if one.place != plan.told]
+    notes = [one for one in list_noted_releases(plan) if one.place != plan.selection_count]
     if not notes:
         return "nothing else is measured"
-    rest, of_rest = ("all of it", "") if plan.told is None else ("the rest", "of the rest, ")
+    rest, of_rest = ("all of it", "") if plan.selection_count is None else ("the rest", "of the rest, ")
     if len(notes) == 1:
         return f"one {'measure' if not notes[0].ends else 'selection with its interval'} takes {rest}"
     return (

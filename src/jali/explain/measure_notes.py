@@ -66,7 +66,7 @@ def measure_note(plan: Plan, place: int, width: Callable[[PlannedRelease], float
         alternatives=tuple(_alternatives(plan, one)),
         theorems=_theorems(plan, noise),
         sets=in_sets(plan, place, width or half_width),
-        told=place == plan.told,
+        told=place == plan.selection_count,
     )
 
 

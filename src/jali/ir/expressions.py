@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
 from typing import TypeAlias
@@ -198,6 +198,29 @@ def children(expression: Expression) -> tuple[Expression, ...]:
     if isinstance(expression, Subquery) and expression.value is not None:
         return (expression.value,)
     return ()
+
+
+def map_children(change: Callable[[Expression], Expression], expression: Expression) -> Expression:
+    """Return an expression whose direct parts are changed; a subquery's own parts stay as they are."""
+    if isinstance(expression, Call):
+        return replace(expression, arguments=tuple(map(change, expression.arguments)))
+    if isinstance(expression, Aggregate):
+        return replace(
+            expression,
+            argument=None if expression.argument is None else change(expression.argument),
+            others=tuple(map(change, expression.others)),
+            filter=None if expression.filter is None else change(expression.filter),
+        )
+    return expression
+
+
+def replace_columns(expression: Expression, values: Mapping[str, Expression]) -> Expression:
+    """Replace columns that name no table by what their names stand for, outside aggregates."""
+    if isinstance(expression, Column) and expression.table is None:
+        return values.get(expression.name.lower(), expression)
+    if isinstance(expression, Aggregate):
+        return expression
+    return map_children(lambda part: replace_columns(part, values), expression)
 
 
 def walk(expression: Expression) -> Iterator[Expression]:

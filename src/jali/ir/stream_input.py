@@ -1,4 +1,4 @@
-"""What a stream follows: of each row of a table its owner, its moment, its key and its value."""
+"""The input of a stream: the owner, the moment, the key and the value of each row of a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accuracy first: the least loss at which an answer comes as close as it is asked to, from public facts only.
+"""Find the least privacy loss at which an answer is as accurate as requested, from public facts only.
 
 Statement:
     A trial plans the question at one loss and reads the forecasts of the plan; no data is read. Losses of three

@@ -1,4 +1,4 @@
-"""BigQuery's clause as terms: its options say what the arguments of `ask` say.
+"""Read the options of BigQuery's privacy clause as the terms of a question.
 
 `docs/bigquery.md` has the table: which option becomes which term, and where Jali differs.
 """

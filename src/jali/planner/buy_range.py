@@ -1,4 +1,4 @@
-"""Ranges that are bought: where nearly all values of a column lie, as a plan like that of any question.
+"""Plan the private estimate of a column's range (`Range(auto=True)`): where nearly all of its values lie.
 
 Numbers are counted on a public scale of signed powers of two, dates and times on one of days. The plan draws the
 least and the largest cell, aimed so far inside that with a chance of 0.998 neither is beyond all values: the best

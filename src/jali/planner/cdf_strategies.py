@@ -1,4 +1,4 @@
-"""How the running sums of a distribution function leave: by noise on its cells, or on sums that hold them better.
+"""Choose what is measured for a distribution function: its cells, or sums from which they are read better.
 
 Statement:
     Let one person's rows weigh at most r in all cells of all groups. With G for each group's cells, a person's
@@ -90,10 +90,10 @@ def _best_tree(facts: CellFacts) -> TreeOfCells:
     def cost(made: TreeOfCells) -> float:
         return facts.rms(made.column, made.pair, CountTree(made.fanouts, made.root).total_variance(asked))
 
-    def rooted(fanouts: tuple[int, ...]) -> TreeOfCells:
+    def choose_root(fanouts: tuple[int, ...]) -> TreeOfCells:
         return min((TreeOfCells(facts.cells, fanouts, root) for root in (False, True)), key=cost)
 
-    return rooted(find_best_shape(facts.cells, lambda fanouts: cost(rooted(fanouts))))
+    return choose_root(find_best_shape(facts.cells, lambda fanouts: cost(choose_root(fanouts))))
 
 
 @dataclass(frozen=True)

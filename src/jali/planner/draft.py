@@ -81,7 +81,7 @@ class Draft:
 
     @property
     def selection_count(self) -> int | None:
-        """Which measure is told together with its group."""
+        """Which measure is released together with the choice of its group."""
         return find_selection_count(self.measures, self.weights, self.changes) if self.selecting else None
 
     def aggregation(self, places: tuple[int, ...]) -> Aggregation:

@@ -268,13 +268,15 @@ class _View:
         """Return the forms in several noises whose half-widths the forecast of an estimate asks for."""
         above, below = estimate.numerator, estimate.denominator
         found = [above] if below is None else [above + below.scale(-ratio) for ratio in _ratios(estimate)]
-        several = [form for form in found if len(form.terms) > 1 and self.plan.told not in dict(form.terms)]
+        several = [
+            form for form in found if len(form.terms) > 1 and self.plan.selection_count not in dict(form.terms)
+        ]
         return [([float(c) for _, c in form.terms], self._laws(form)) for form in several]
 
     # Linear forms.
 
     def linear(self, form: LinearCombination) -> AggregateForecast:
-        if self.plan.told in dict(form.terms):
+        if self.plan.selection_count in dict(form.terms):
             return self._forecast_selection_count(form)
         return self._forecast_average(form) if self._adds_up(form) else self._alone(form)
 
@@ -320,8 +322,8 @@ class _View:
     # A count that is told with its group: its interval and that of the rest hold together by the union bound.
 
     def _forecast_selection_count(self, form: LinearCombination) -> AggregateForecast:
-        factor = sum((c for i, c in form.terms if i == self.plan.told), Fraction(0))
-        rest = LinearCombination(tuple(term for term in form.terms if term[0] != self.plan.told))
+        factor = sum((c for i, c in form.terms if i == self.plan.selection_count), Fraction(0))
+        rest = LinearCombination(tuple(term for term in form.terms if term[0] != self.plan.selection_count))
         each = 1 - (1 - self.confidence) / (2 if rest.terms else 1)
         width = abs(float(factor)) * self._selection_count_width(each) + self._width(rest, each)
         return AggregateForecast(self.confidence, half_width=width, sure=True)

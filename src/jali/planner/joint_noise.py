@@ -1,4 +1,4 @@
-"""Joint noise: the measures of one group leave together, hidden by one noise of the largest-coordinate norm.
+"""Joint noise: release the measures of one group together, with one noise of the L-infinity norm.
 
 Statement:
     Measures j of integers x_gj, over groups g, are multiplied by whole numbers t_j; then noise z_g of mass
@@ -65,14 +65,14 @@ def best_block(importance: Sequence[float], able: Sequence[int], power: float) -
     if len(ranked) > _MANY:
         return _best_run(ranked, np.array(weights), np.array(apart), power)
 
-    def saved(run: tuple[int, int]) -> float:
+    def measure_saving(run: tuple[int, int]) -> float:
         first, end = run
         together = float(block_variance(end - first)) / 2 * (weights[end] - weights[first])
         return float(apart[end] - apart[first] - together**power)
 
     runs = [(first, end) for first in range(len(ranked)) for end in range(first + 2, len(ranked) + 1)]
-    first, end = max(runs, key=saved, default=(0, 0))
-    return tuple(sorted(ranked[first:end])) if runs and saved((first, end)) > 0 else ()
+    first, end = max(runs, key=measure_saving, default=(0, 0))
+    return tuple(sorted(ranked[first:end])) if runs and measure_saving((first, end)) > 0 else ()
 
 
 def _best_run(ranked: Sequence[int], weights: Floats, apart: Floats, power: float) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Expressions of a plan as its asker would write them: what the planner added is taken out again."""
+"""Write expressions of a plan as an analyst would, without what the planner added."""
 
 from __future__ import annotations
 

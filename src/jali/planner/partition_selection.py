@@ -1,4 +1,4 @@
-"""How the groups that are shown are chosen: by coins, or together with the count of their people.
+"""Partition selection: choose the groups to release by probabilities, or by a noisy count of their people.
 
 Statement:
     Where the question asks for the number of people of each group, which the choice looks at too, one noisy count

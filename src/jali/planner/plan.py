@@ -141,8 +141,8 @@ class Plan:
         return found if self.selection is None else (self.selection.loss.event, *found)
 
     @cached_property
-    def told(self) -> int | None:
-        """Which release of the chosen groups is the count that they were chosen by, if it is told."""
+    def selection_count(self) -> int | None:
+        """Which release is the count that the groups are selected by, if it is released too."""
         if self.selection is None or self.selection.counts is None:
             return None
         return find_selection_count(self.aggregation.measures, self.aggregation.weights, most_changes(self.source))
@@ -234,7 +234,7 @@ def _counts_leave_once(plan: Plan) -> bool:
     """Say whether no count leaves by the noise of a selection but the one that the groups are chosen by."""
     all_of = [m for part in plan.parts for m in part.mechanisms]
     found: list[tuple[int, object]] = [(place, m) for place, m in enumerate(all_of) if m.prepaid]
-    return found == ([] if plan.told is None else [(plan.told, plan.selection)])
+    return found == ([] if plan.selection_count is None else [(plan.selection_count, plan.selection)])
 
 
 def _loss_mismatch() -> JaliError:

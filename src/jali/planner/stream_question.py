@@ -1,4 +1,4 @@
-"""Following: a question with a key that is time becomes what a stream takes from a table, row by row."""
+"""Read a question with a time key as the input of a stream."""
 
 from __future__ import annotations
 

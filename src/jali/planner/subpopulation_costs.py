@@ -1,4 +1,4 @@
-"""Partitions: what a question about one part costs each table, and what it is charged under.
+"""What a question about one subpopulation costs each table, and under which scheme it is charged.
 
 Statement:
     Let a question read a table T through one of its parts only. When one unit of T changes, its answer changes law

@@ -1,4 +1,4 @@
-"""Membership: to which part of a table each person belongs, and the rows of one part.
+"""Subpopulations: to which part of a table each person belongs, and the rows of one part.
 
 Inside a part, the table means its part wherever a question names it: before any filter, join or subquery.
 """
@@ -12,7 +12,17 @@ from jali.catalog.columns import Kind
 from jali.catalog.tables import Table
 from jali.catalog.value_domain import Value
 from jali.errors import QueryError, Unsupported
-from jali.ir.expressions import Call, Column, Derived, Expression, Joined, Literal, NamedTable, Source
+from jali.ir.expressions import (
+    Call,
+    Column,
+    Derived,
+    Expression,
+    Joined,
+    Literal,
+    NamedTable,
+    Source,
+    map_children,
+)
 from jali.ir.ownership import own
 from jali.ir.relations import Belonging, Keep, Relation, Scan, parts, sources
 from jali.ir.types import infer_type
@@ -168,7 +178,4 @@ def _place(key: Value, values: tuple[Value, ...]) -> int | None:
 def _prefix_columns(expression: Expression, prefix: str) -> Expression:
     if isinstance(expression, Column):
         return replace(expression, name=prefix + expression.name)
-    if isinstance(expression, Call):
-        return replace(expression, arguments=tuple(_prefix_columns(a, prefix) for a in expression.arguments))
-    assert isinstance(expression, Literal)
-    return expression
+    return map_children(lambda part: _prefix_columns(part, prefix), expression)

@@ -1,4 +1,4 @@
-"""Coarser questions: the same one with fewer groups, for whom the budget refuses the question itself."""
+"""Suggest coarser questions, with fewer groups, where the budget refuses a question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys of answers: by which an answer is recalled when an equal question is asked.
+"""Keys by which answers are recalled when an equal question is asked.
 
 A key is a digest of what a question means and of the versions of its tables. The engine's queries are not in it,
 so that other SQL for the same numbers finds the same answers.

@@ -1,4 +1,4 @@
-"""Any plain Python value as JSON, and back: what a witness of the auditor holds.
+"""Write plain Python values as JSON, and read them back, for the witnesses of the auditor.
 
 JSON's own kinds stand for themselves, lists too; every other kind is an object with a tag, as in a schema. Nothing
 but numbers, texts, dates, collections and arrays is ever made.

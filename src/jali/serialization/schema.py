@@ -1,4 +1,4 @@
-"""A schema: which types a text may have in it, under which tags, and how each is written and read.
+"""Schemas of stored values: which types there are, their tags, and how each is written and read.
 
 A type is stored as an object with its tag and its parts: `{"@": "Range", "low": ..., "high": ...}`. Tags and the
 names of parts are literals in a schema, so that classes and attributes can be renamed without changing any text.

@@ -1,4 +1,4 @@
-"""The question built in Python: `table(...).where(...).group_by(...).agg(...)`, frozen at every step.
+"""Build questions in Python: `table(...).where(...).group_by(...).agg(...)`, frozen at every step.
 
 Every text is SQL: a condition, a value, or a value with aggregates. So whatever SQL can ask of one SELECT can be
 asked here, and `agg(q="QUANTILE_CONT(age, [0.25, 0.75])")` needs no name of its own in Python.
@@ -26,6 +26,7 @@ from jali.ir.expressions import (
     Question,
     Source,
     join_conditions,
+    replace_columns,
     walk,
 )
 from jali.sql.reader.read_select import read_condition, read_value
@@ -221,8 +222,8 @@ class TableQuestion:
             outputs,
             join_conditions(list(self.conditions)),
             tuple(group.expression for group in self.groups),
-            join_conditions([_replace_aliases(having, aliases) for having in self.havings]),
-            tuple(replace(o, expression=_replace_aliases(o.expression, aliases)) for o in self.orders),
+            join_conditions([replace_columns(having, aliases) for having in self.havings]),
+            tuple(replace(o, expression=replace_columns(o.expression, aliases)) for o in self.orders),
             self.most,
             self.skipped,
             sets=self.sets if len(self.sets) > 1 else None,
@@ -267,13 +268,4 @@ def _read_released(name: str, given: Aggregate | str) -> Expression:
     if not isinstance(expression, Aggregate | Call) or not any(isinstance(n, Aggregate) for n in walk(expression)):
         said, named = (name, name) if name else (repr(given), "n")
         raise QueryError("aggregate-malformed", given=said, name=named)
-    return expression
-
-
-def _replace_aliases(expression: Expression, aliases: Mapping[str, Expression]) -> Expression:
-    """Replace the names of the answer's columns by what they stand for, outside aggregates."""
-    if isinstance(expression, Column) and expression.table is None:
-        return aliases.get(expression.name.lower(), expression)
-    if isinstance(expression, Call):
-        return replace(expression, arguments=tuple(_replace_aliases(a, aliases) for a in expression.arguments))
     return expression

@@ -1,4 +1,4 @@
-"""SQL text to sqlglot's tree, strictly: what is not one valid statement is refused with its place."""
+"""Parse SQL text with sqlglot, strictly: anything but one valid statement is refused with its place."""
 
 from __future__ import annotations
 

@@ -7,7 +7,6 @@ how a question that was built in Python travels.
 from __future__ import annotations
 
 import datetime
-from dataclasses import replace
 from fractions import Fraction
 
 from jali.catalog.value_domain import Value
@@ -26,6 +25,7 @@ from jali.ir.expressions import (
     Question,
     Source,
     Subquery,
+    map_children,
 )
 from jali.privacy import decimal
 from jali.sql.reader.read_select import read_sql
@@ -249,16 +249,7 @@ def _quote_names(expression: Expression) -> Expression:
     if isinstance(expression, Literal) and isinstance(expression.value, Fraction):
         # A whole number that was written with a point is another constant than one without.
         return Column(f"{expression.value}.0") if expression.value.denominator == 1 else expression
-    if isinstance(expression, Call):
-        return replace(expression, arguments=tuple(map(_quote_names, expression.arguments)))
-    if isinstance(expression, Aggregate):
-        return replace(
-            expression,
-            argument=None if expression.argument is None else _quote_names(expression.argument),
-            others=tuple(map(_quote_names, expression.others)),
-            filter=None if expression.filter is None else _quote_names(expression.filter),
-        )
-    return expression
+    return map_children(_quote_names, expression)
 
 
 def _quote(name: str) -> str:

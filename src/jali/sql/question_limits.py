@@ -1,4 +1,4 @@
-"""How large a question may be: the settings, the check of its text, and the count of its nodes.
+"""Limits on the size of a question: the settings, the check of its text, and the count of its nodes.
 
 Whatever somebody sends takes time that is bounded by these limits. The text is measured here and its tokens in
 `sql.tokens`, both before it is parsed and in linear time. What only shows once a question is read is counted
@@ -17,7 +17,6 @@ from itertools import islice
 
 from jali.errors import CatalogError, QueryError, settle
 from jali.ir.expressions import (
-    Aggregate,
     Call,
     Derived,
     Expression,
@@ -30,6 +29,7 @@ from jali.ir.expressions import (
     Subquery,
     UnionQuery,
     aggregates,
+    children,
 )
 from jali.ir.functions.text_functions import JOINS_TEXTS, MAKES_TEXT, MOST_REPEATED_IN_ALL, count_repetitions
 
@@ -196,15 +196,8 @@ class _Sizes:
         known = self._known.get(id(expression))
         if known is not None:
             return known
-        found = self._count(expression)
-        if isinstance(expression, Call):
-            found += sum(self._expression(argument) for argument in expression.arguments)
-        elif isinstance(expression, Aggregate):
-            inner = (expression.argument, expression.filter, *expression.others)
-            found += sum(self._expression(e) for e in inner if e is not None)
-        elif isinstance(expression, Subquery):
-            found += self._query(expression.query)
-            found += 0 if expression.value is None else self._expression(expression.value)
+        found = self._count(expression) + sum(map(self._expression, children(expression)))
+        found += self._query(expression.query) if isinstance(expression, Subquery) else 0
         self._known[id(expression)] = found
         return found
 

@@ -106,7 +106,7 @@ def test_a_refusal_names_the_question_and_nothing_is_planned() -> None:
         planned(database(), [(WARDS, {"epsilon": 1})], epsilon=1)
     with pytest.raises(jali.errors.QueryError, match=r"Question 1 of the batch: The privacy loss is missing"):
         planned(database(), [WARDS])
-    with pytest.raises(jali.errors.QueryError, match="from 1 to"):
+    with pytest.raises(jali.errors.QueryError, match="takes 1 to"):
         planned(database(), [], epsilon=1)
 
 

@@ -128,7 +128,7 @@ def test_a_count_that_is_told_makes_the_interval_that_the_answer_will_have(
     """In a group of a million rows, which is certain to be released: a union bound over its count and the rest."""
     sql = f"SELECT drug, {aggregate} AS x, COUNT(*) AS n FROM people GROUP BY drug"
     plan = db.explain(sql, epsilon=1, delta="1e-9")
-    assert plan.told is not None
+    assert plan.selection_count is not None
     rows, (output, *_) = 10**6, plan.question.outputs[1:]
     known: dict[Any, Any] = dict(plan.estimates)
     estimate = known.get(output.expression) or build_estimate(output.expression, known)
@@ -144,7 +144,7 @@ def test_a_count_that_is_told_makes_the_interval_that_the_answer_will_have(
 def _reading(plan: Plan, rows: int) -> GroupReader:
     """Read a draw in which the told count is so many rows, and all other noisy sums are 0."""
     (level,) = plan.levels
-    noisy = tuple((rows if place == plan.told else 0,) for place in range(len(level.releases)))
+    noisy = tuple((rows if place == plan.selection_count else 0,) for place in range(len(level.releases)))
     laws = tuple(getattr(part.mechanisms[i], "law", None) for part, i in level.releases)
     released = ReleasedGroups(level.places, (("x",),), laws, noisy)
     return Release(
@@ -154,7 +154,7 @@ def _reading(plan: Plan, rows: int) -> GroupReader:
         plan.aggregation.measures,
         (released,),
         plan.selection,
-        plan.told,
+        plan.selection_count,
     ).readings[0]
 
 

@@ -171,8 +171,8 @@ def test_one_measure_and_all_at_rho_have_noise_of_their_own(db: jali.Database) -
 def test_a_count_that_is_told_with_its_group_is_in_no_block(db: jali.Database) -> None:
     sql = "SELECT code, COUNT(DISTINCT uid), AVG(cost), COUNT(*) FROM visits GROUP BY code"
     plan = planned(db, sql, epsilon=1, delta="1/1000000")
-    assert plan.told is not None
-    assert plan.told not in find_block(plan.parts[0])
+    assert plan.selection_count is not None
+    assert plan.selection_count not in find_block(plan.parts[0])
     assert len(find_block(plan.parts[0])) == 3
 
 

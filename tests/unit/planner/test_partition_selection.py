@@ -71,7 +71,7 @@ def test_the_count_of_people_and_the_keys_leave_by_one_noise_for_the_whole_loss(
     plan = planned(db, asked, table, rho="1/2")
     assert isinstance(plan.selection, GaussianThreshold)
     assert (plan.selection.rho, plan.selection.delta) == (Fraction(1, 2), DELTA)
-    assert plan.told == 0
+    assert plan.selection_count == 0
 
 
 @pytest.mark.parametrize(
@@ -90,11 +90,11 @@ def test_other_measures_leave_the_keys_half_of_the_loss_and_tell_no_count(
     plan = planned(db, asked, table)
     assert isinstance(plan.selection, OptimalKeys)
     assert plan.selection.epsilon == Fraction(1, 2)
-    assert plan.told is None
+    assert plan.selection_count is None
     # For rho a count that is thrown away chooses better than coins, which grow with the number of keys.
     plan = planned(db, asked, table, rho="1/2")
     assert isinstance(plan.selection, GaussianThreshold)
-    assert plan.told is None
+    assert plan.selection_count is None
     assert plan.selection not in plan.parts[0].mechanisms
 
 
@@ -109,7 +109,7 @@ def test_groups_for_rho_are_chosen_the_way_that_shows_smaller_ones() -> None:
 def test_the_told_count_gets_the_share_of_the_keys_and_its_own(db: jali.Database) -> None:
     plan = planned(db, f"SUM(cost), {PEOPLE}", epsilon=3)
     assert isinstance(plan.selection, LaplaceThreshold)
-    assert plan.told == 1
+    assert plan.selection_count == 1
     assert plan.selection.epsilon == 2  # a third, and half of the rest
     total, told = plan.parts[0].mechanisms
     assert told == plan.selection

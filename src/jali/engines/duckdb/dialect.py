@@ -47,6 +47,7 @@ class DuckDB(LambdaDialect):
     below_zero = "'-5e-324'::DOUBLE"
     octets = "strlen"
     mark = "lambda "
+    semi = "SEMI"
     outside = MappingProxyType(
         {
             Kind.DATE: ("DATE '0001-12-31 (BC)'", "DATE '10000-01-01'"),
@@ -103,22 +104,13 @@ class DuckDB(LambdaDialect):
         """Write the place of a value among others."""
         return f"list_position({_list_keys(values, kind)}, {written}) - 1"
 
-    def semi_join(self, shown: str, rows: str, others: str, condition: str, names: tuple[str, str]) -> str:
-        """Write the rows for which there is another row that meets a condition."""
-        one, other = names
-        return f"SELECT {shown} FROM ({rows}) AS {one} SEMI JOIN ({others}) AS {other} ON {condition}"
-
     def round_half_even(self, value: str, width: str, *, fits: bool) -> str:
         """Round a double, halves to even, as casts do."""
-        return f"{'CAST' if fits else 'TRY_CAST'}({value} AS {width})"
+        return self.cast_integer(value, width, fits=fits)
 
     def round_half_even_inside(self, value: str, width: str) -> str:
         """Round a double where a branch is taken in which it fits: DuckDB computes branches ahead."""
         return self.round_half_even(value, width, fits=False)
-
-    def cast_integer(self, value: str, width: str, *, fits: bool = True) -> str:
-        """Cast a whole number."""
-        return f"{'CAST' if fits else 'TRY_CAST'}({value} AS {width})"
 
     def round_half_away(self, value: str) -> str:
         """Round a double, halves away from zero."""

@@ -1,4 +1,4 @@
-"""Made-up rows of a declared shape, for rehearsals: from declarations alone, never from data.
+"""Generate rows of a declared shape for rehearsals: from declarations alone, never from data.
 
 People are numbered, the same in every table, so that joins on units find each other; each has from one row to
 twice as many as it counts for. Values lie anywhere in their range or among their keys, the first keys being the

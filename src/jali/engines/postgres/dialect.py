@@ -1,4 +1,4 @@
-"""Postgres's words.
+"""The dialect of Postgres.
 
 Postgres raises where others give infinity, 0 or NULL: on overflow, on underflow, on casts, on far dates, and it
 knows no TRY. Every form here takes those values out before they are computed (`functions.py`): what is in a branch

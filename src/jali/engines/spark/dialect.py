@@ -1,4 +1,4 @@
-"""Spark's words."""
+"""The dialect of Spark."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ class Spark(LambdaDialect):
     below_zero = "double('-5e-324')"
     no_truth = "CAST(NULL AS BOOLEAN)"
     mark = " -> "
+    semi = "LEFT SEMI"
+    tried = "try_cast"
     outside = MappingProxyType(
         {
             Kind.DATE: ("DATE '0000-12-31'", "DATE '+10000-01-01'"),
@@ -105,11 +107,6 @@ class Spark(LambdaDialect):
         del kind, missing
         return f"{one} <=> {other}"
 
-    def semi_join(self, shown: str, rows: str, others: str, condition: str, names: tuple[str, str]) -> str:
-        """Write the rows for which there is another row that meets a condition."""
-        one, other = names
-        return f"SELECT {shown} FROM ({rows}) AS {one} LEFT SEMI JOIN ({others}) AS {other} ON {condition}"
-
     def flag_rows(
         self, owner: str | None, rows: str, others: str, condition: str, shown: list[str], flag: str
     ) -> str:
@@ -128,10 +125,6 @@ class Spark(LambdaDialect):
     def round_half_even(self, value: str, width: str, *, fits: bool) -> str:
         """Round a double, halves to even: a cast alone would cut it."""
         return round_half_even(value, width, fits=fits)
-
-    def cast_integer(self, value: str, width: str, *, fits: bool = True) -> str:
-        """Cast a whole number."""
-        return f"{'CAST' if fits else 'try_cast'}({value} AS {width})"
 
     def round_half_away(self, value: str) -> str:
         """Round a double, halves away from zero."""

@@ -1,4 +1,4 @@
-"""An aggregation in the SQL of a dialect.
+"""Emit an aggregation in the SQL of a dialect.
 
 The shapes were chosen by measurement (docs/benchmarks.md): keys are joined after grouping, weights come from a
 join with the per-person counts and not from a window, and columns are clamped by a CASE whose last branch takes

@@ -1,4 +1,4 @@
-"""What engines say differently. One subclass per engine, in its own folder; the shapes of queries are shared."""
+"""What dialects write differently: one subclass per engine, in its own folder. Shapes of queries are shared."""
 
 from __future__ import annotations
 
@@ -349,6 +349,18 @@ class LambdaDialect(Dialect):
 
     # What stands in every such function, and in nothing else.
     mark: ClassVar[str]
+    # The words of a join that keeps rows with a match, and of a cast that gives NULL where it fails.
+    semi: ClassVar[str]
+    tried: ClassVar[str] = "TRY_CAST"
+
+    def cast_integer(self, value: str, width: str, *, fits: bool = True) -> str:
+        """Cast a whole number."""
+        return f"{'CAST' if fits else self.tried}({value} AS {width})"
+
+    def semi_join(self, shown: str, rows: str, others: str, condition: str, names: tuple[str, str]) -> str:
+        """Write the rows for which there is another row that meets a condition."""
+        one, other = names
+        return f"SELECT {shown} FROM ({rows}) AS {one} {self.semi} JOIN ({others}) AS {other} ON {condition}"
 
     @abstractmethod
     def bind(self, written: str, name: str, body: str) -> str:

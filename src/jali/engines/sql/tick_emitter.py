@@ -1,4 +1,4 @@
-"""What a stream takes from a table, in the SQL of a dialect: how many rows each owner has of a kind, tick by tick.
+"""Emit what a stream reads from a table: how many rows of each kind each owner has, tick by tick.
 
 Everything here is total: a moment, key or value that cannot be read is NULL, and its row is left out.
 """

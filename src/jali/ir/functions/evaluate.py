@@ -1,4 +1,4 @@
-"""Expressions on noisy values: post-processing, which costs nothing and may look at nothing else."""
+"""Evaluate expressions on noisy values: post-processing, which costs nothing and looks at nothing else."""
 
 from __future__ import annotations
 

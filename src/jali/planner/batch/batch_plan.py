@@ -1,4 +1,4 @@
-"""The plan of a batch: one release for what leaves together, and how each question is read from it."""
+"""Plan a batch: which questions share a release, and how each answer is computed from the releases."""
 
 from __future__ import annotations
 

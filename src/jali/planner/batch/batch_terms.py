@@ -1,4 +1,4 @@
-"""What a batch asks and what it costs: its questions, its budget, and the loss of all releases together.
+"""The questions, the budget and the cost of a batch.
 
 Statement:
     The losses of a batch are fixed before its first release, so every composition theorem holds for it. The batch

@@ -12,7 +12,7 @@ from jali.catalog.columns import Field, Keys, Kind
 from jali.catalog.spelling import suggest_name
 from jali.catalog.tables import Public, Table
 from jali.errors import QueryError, Unsupported
-from jali.ir.expressions import Aggregate, Call, Column, Expression, Output, Position, Subquery, walk
+from jali.ir.expressions import Aggregate, Call, Column, Expression, Output, Position, Subquery, map_children, walk
 from jali.ir.functions import Type
 from jali.ir.functions.aggregate_functions import infer_aggregate_type
 from jali.ir.relations import Relation, Side, rename_field
@@ -170,9 +170,7 @@ def resolve_expression(written: Expression, scope: Scope, fields: Relation | Sid
     if isinstance(written, Call):
         arguments = tuple(resolve_expression(a, scope, fields) for a in written.arguments)
         return read_dates(replace(written, arguments=arguments), lambda argument: _kind(argument, fields))
-    if isinstance(written, Aggregate):
-        return _aggregate(written, scope, fields)
-    return written
+    return map_children(lambda part: resolve_expression(part, scope, fields), written)
 
 
 def _kind(expression: Expression, fields: Relation | Side) -> Kind | None:
@@ -188,15 +186,6 @@ def _type(expression: Expression, fields: Relation | Side) -> Type:
     if expression.function == "grouping":
         return Type(Kind.INTEGER)
     return infer_call_type(expression, [_type(argument, fields) for argument in expression.arguments])
-
-
-def _aggregate(written: Aggregate, scope: Scope, fields: Relation | Side) -> Aggregate:
-    return replace(
-        written,
-        argument=None if written.argument is None else resolve_expression(written.argument, scope, fields),
-        others=tuple(resolve_expression(other, scope, fields) for other in written.others),
-        filter=None if written.filter is None else resolve_expression(written.filter, scope, fields),
-    )
 
 
 def build_field(name: str, expression: Expression, fields: Relation) -> Field:
@@ -233,13 +222,4 @@ def replace_expression(expression: Expression, old: Expression, new: Expression)
     """Put one expression in the place of another, wherever it stands."""
     if expression == old:
         return new
-    if isinstance(expression, Call):
-        return replace(expression, arguments=tuple(replace_expression(a, old, new) for a in expression.arguments))
-    if isinstance(expression, Aggregate):
-        return replace(
-            expression,
-            argument=None if expression.argument is None else replace_expression(expression.argument, old, new),
-            others=tuple(replace_expression(other, old, new) for other in expression.others),
-            filter=None if expression.filter is None else replace_expression(expression.filter, old, new),
-        )
-    return expression
+    return map_children(lambda part: replace_expression(part, old, new), expression)

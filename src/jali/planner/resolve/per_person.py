@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 from jali.catalog.columns import Field, Kind
 from jali.catalog.number_intervals import NumberInterval
 from jali.errors import QueryError, Unsupported
-from jali.ir.expressions import Aggregate, Call, Column, Expression
+from jali.ir.expressions import Aggregate, Column, Expression, map_children
 from jali.ir.ownership import own
 from jali.ir.relations import Computed, PerOwner, Relation, Summary, rename_field
 from jali.ir.types import find_field, infer_type
@@ -38,11 +37,9 @@ class PersonSummaries:
             return Column(self.keys[expression].field.name, expression.position)
         if isinstance(expression, Aggregate):
             return Column(self._summary(expression).field.name, expression.position)
-        if isinstance(expression, Call):
-            return replace(expression, arguments=tuple(self.after(a) for a in expression.arguments))
         if isinstance(expression, Column):
             raise QueryError("column-not-grouped", position=expression.position, column=expression.name)
-        return expression
+        return map_children(self.after, expression)
 
     def _key(self, index: int, key: Expression) -> Computed:
         name = f"{self.prefix}key{index}"

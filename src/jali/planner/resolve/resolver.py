@@ -1,4 +1,4 @@
-"""Resolving: written relations and names become owned relations, or are refused with the place and a remedy.
+"""Resolve written relations and names to owned relations, or refuse them with the place and a remedy.
 
 Every relation made here keeps the rules of `ir.ownership`: two protected relations meet only where the question
 equates their owners, and rows are merged only within one owner. Engines pair rows by the hidden owner besides, so

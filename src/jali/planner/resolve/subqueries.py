@@ -1,4 +1,4 @@
-"""Conditions: WHERE, and the subqueries that stand in expressions."""
+"""Resolve WHERE, and the subqueries in expressions."""
 
 from __future__ import annotations
 

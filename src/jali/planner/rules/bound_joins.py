@@ -1,4 +1,4 @@
-"""Rule: one person's rows are capped before every join that multiplies them, so that no person decides the work.
+"""Rule: cap one person's rows before every join that multiplies them, so that no person decides the work.
 
 A join of two protected tables pairs all rows of each person. What they become is bounded before any data is read:
 the tables of a join are capped at as many times the rows that people are expected to have as the limit leaves room

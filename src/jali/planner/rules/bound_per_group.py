@@ -30,6 +30,7 @@ from jali.ir.expressions import (
     Output,
     Question,
     aggregates,
+    map_children,
 )
 from jali.ir.ownership import own
 from jali.ir.relations import Computed, Keep, PerOwner, Relation, Summary, rename_field
@@ -108,9 +109,7 @@ class _Grouped:
                 return Column(column.field.name, expression.position)
         if isinstance(expression, Aggregate):
             return self._outer(expression)
-        if isinstance(expression, Call):
-            return replace(expression, arguments=tuple(self.after(a) for a in expression.arguments))
-        return expression
+        return map_children(self.after, expression)
 
     def _column(self, index: int, key: KeySet) -> Computed:
         name = f"group.key{index}"

@@ -1,4 +1,4 @@
-"""Rule: groups come from public facts, or are chosen privately; never read off the data."""
+"""Rule: group keys come from public facts or from partition selection, never from the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rule: integers get discrete noise, picks an exact selection; the kind of loss chooses which."""
+"""Rule: choose a mechanism for each release: discrete noise for integers, exact selection for cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rule: where Gaussian noise hides sums over several known groups, rows are weighed by their L2 norm.
+"""Rule: where Gaussian noise is added to sums over several known groups, weigh rows by their L2 norm.
 
 Statement:
     Weights by the L2 norm never keep less of a person's rows than those by the L1 norm, and Gaussian noise for

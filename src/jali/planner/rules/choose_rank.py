@@ -1,4 +1,4 @@
-"""Rule: over all rows of a prepared copy, the rank of a row among its person's decides whether it counts.
+"""Rule: over a whole prepared copy, bound contributions by the rank of a row among its person's rows.
 
 Statement:
     At most k rows of each person have rank <= k, and which ones depends on that person's rows alone. So the rows

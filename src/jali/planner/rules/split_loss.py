@@ -1,4 +1,4 @@
-"""Rule: the question's loss is split over what it releases so that the forecast error is smallest.
+"""Rule: split the privacy loss of the question over its releases so that the forecast error is smallest.
 
 Statement:
     With noise of standard deviation proportional to sensitivity / epsilon_j, the sum of importance_j times the

@@ -1,4 +1,4 @@
-"""SQL aggregates to nodes: one table of how each is written and which arguments it takes."""
+"""Read SQL aggregates as nodes: one table of how each is written and which arguments it takes."""
 
 from __future__ import annotations
 

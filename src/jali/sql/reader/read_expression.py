@@ -1,4 +1,4 @@
-"""SQL expressions to nodes: an allow-list, and a refusal with its place for everything else."""
+"""Read SQL expressions as nodes: an allow-list, and a refusal with its place for everything else."""
 
 from __future__ import annotations
 

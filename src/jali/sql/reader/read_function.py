@@ -1,4 +1,4 @@
-"""SQL's scalar functions to nodes: one table of how sqlglot reads each, and one of what is refused and why."""
+"""Read SQL's scalar functions as nodes: a table of those that are read, and of those that are refused and why."""
 
 from __future__ import annotations
 

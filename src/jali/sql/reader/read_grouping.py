@@ -1,4 +1,4 @@
-"""GROUP BY as written: expressions, ROLLUP, CUBE and GROUPING SETS, as one list of grouping sets."""
+"""Read GROUP BY: expressions, ROLLUP, CUBE and GROUPING SETS, as one list of grouping sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""FROM, WITH and subqueries to nodes: which relations a question speaks of, before any name is resolved."""
+"""Read FROM, WITH and subqueries as nodes, before any name is resolved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SQL text to a `Question`, checked clause by clause against an allow-list."""
+"""Read SQL text as a `Question`, checked clause by clause against an allow-list."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import count
 from sqlglot import exp
 
 from jali.errors import QueryError
-from jali.ir.expressions import Call, Column, Expression, Literal, Ordering, Output, Question
+from jali.ir.expressions import Column, Expression, Literal, Ordering, Output, Question, replace_columns
 from jali.ir.functions.aggregate_functions import AGGREGATES
 from jali.sql.bigquery import ContributionBounds
 from jali.sql.parser import parse_select, too_deep
@@ -96,7 +96,7 @@ class _QuestionReader:
             outputs=self.outputs,
             where=None if where is None else self.reader.read(where.this),
             group_by=group_by,
-            having=None if having is None else self._replace_aliases(self.reader.read(having.this), but=group_by),
+            having=None if having is None else self._having(having, group_by),
             order_by=self._order_by(),
             limit=self._whole("limit"),
             offset=self._whole("offset") or 0,
@@ -146,7 +146,7 @@ class _QuestionReader:
                 raise self.reader.refuse(term, "order-by-malformed")
         return tuple(
             Ordering(
-                self._replace_aliases(self._ordinal(self.reader.read(term.this))),
+                replace_columns(self._ordinal(self.reader.read(term.this)), self.aliases),
                 descending=bool(term.args.get("desc")),
                 nulls_first=bool(term.args.get("nulls_first")),
             )
@@ -166,15 +166,11 @@ class _QuestionReader:
             )
         return self.outputs[expression.value - 1].expression
 
-    def _replace_aliases(self, expression: Expression, *, but: tuple[Expression, ...] = ()) -> Expression:
-        """Replace written aliases by what they stand for, outside aggregates; grouped columns win in HAVING."""
-        kept = {column.name.lower() for column in but if isinstance(column, Column)}
-        if isinstance(expression, Column) and expression.table is None and expression.name.lower() not in kept:
-            return self.aliases.get(expression.name.lower(), expression)
-        if isinstance(expression, Call):
-            inner = tuple(self._replace_aliases(argument, but=but) for argument in expression.arguments)
-            return replace(expression, arguments=inner)
-        return expression
+    def _having(self, having: exp.Expression, group_by: tuple[Expression, ...]) -> Expression:
+        """Read HAVING, where columns that are grouped by win over aliases."""
+        grouped = {column.name.lower() for column in group_by if isinstance(column, Column)}
+        aliases = {name: value for name, value in self.aliases.items() if name not in grouped}
+        return replace_columns(self.reader.read(having.this), aliases)
 
     @property
     def aliases(self) -> dict[str, Expression]:
