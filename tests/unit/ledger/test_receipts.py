@@ -43,9 +43,9 @@ def test_an_open_receipt_can_be_tried_five_times_the_first_included(ledger: Ledg
     for _ in range(MAX_ATTEMPTS - 1):
         ledger.begin(receipt, analyst="ana")
     before = ledger.verify()
-    with pytest.raises(LedgerError, match="tried 5 times"):
+    with pytest.raises(LedgerError, match="attempted 5 times"):
         ledger.begin(receipt, analyst="ana")
-    with pytest.raises(LedgerError, match="tried 5 times"):
+    with pytest.raises(LedgerError, match="attempted 5 times"):
         ledger.begin(receipt, analyst=None)
     assert ledger.verify() == before
     assert ledger.release(receipt, "42") == "42"
