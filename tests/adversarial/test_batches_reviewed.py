@@ -300,7 +300,7 @@ def test_each_scheme_reads_one_data_wherever_a_copy_is_cut_off_and_whoever_asks_
                 db.protect("v", path, unit="uid", max_rows=2, columns=columns, budget=BUDGET)  # noqa: B023
 
             def again(how: str = how) -> None:
-                protect("integer") if how == "kinds" else getattr(db, how)("v")
+                protect("integer") if how == "kinds" else getattr(db if how == "refresh" else db.tables, how)("v")
 
             path.write_text("uid,ward,n\n1,A,1\n1,A,1\n")
             protect("text")

@@ -250,7 +250,7 @@ CHARGES: dict[str, tuple[Asked, Patch]] = {
     ),
     "people belong to several parts": (
         parts(COUNT, "ward", ("A", "B", "é", "")),
-        of(ResolvedSubpopulation, "limited", without_belonging),
+        of(ResolvedSubpopulation, "limit_rows", without_belonging),
     ),
 }
 
