@@ -89,7 +89,7 @@ def test_intervals_of_groups_that_are_chosen_cover_and_are_tight(
     allowed = CHOSEN["coins" if by == "coins" else "people" if unit else "rows"]
     sql, given = f"SELECT code, {', '.join(allowed)} FROM t GROUP BY code", {**loss, "delta": "1/1000000"}
     with clinic(unit) as db:
-        assert (db.explain(sql, **given).told is None) == (by == "coins")
+        assert (db.explain(sql, **given).selection_count is None) == (by == "coins")
         truth, answers = truths(db, sql, given, keys=1), repeat(db, sql, given, answers=3 * ANSWERS // 2)
     found = measured(answers, truth, keys=1)
     names, counts = np.unique(found[0].groups, return_counts=True)

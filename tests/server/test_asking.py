@@ -15,7 +15,7 @@ from tests.server.serving import Place, served
 
 from jali.engines.duckdb import DuckDBEngine
 from jali.errors import EngineError
-from jali.execution.reservation import QuestionRunner
+from jali.execution.ask import QuestionRunner
 
 WARDS = {"sql": "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", "epsilon": "0.1"}
 
