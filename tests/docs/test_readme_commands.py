@@ -41,4 +41,4 @@ def test_the_commands_of_the_readme_run(
     said = capsys.readouterr()
     assert "sales" in said.out
     assert said.err.count("\n") == 1
-    assert "It is shown this once" in said.err
+    assert "It is shown only once" in said.err
