@@ -373,7 +373,7 @@ TEXTS: Mapping[str, Text] = {
     "witness-file-malformed": Text("{path} is not a witness file.", _WITNESS_FILE),
     "witness-file-missing": Text("There is no file {path}.", _WITNESS_FILE),
     "witness-format-unknown": Text(
-        "{path} has the unknown witness format {format!r}.",
+        "{path} is not a witness file in the format {format!r}.",
         _WITNESS_FILE,
     ),
     "witness-from-python": Text(

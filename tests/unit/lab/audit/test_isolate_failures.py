@@ -70,7 +70,7 @@ def test_what_gives_no_single_output_is_refused_when_a_call_for_many_fails() -> 
         raise RuntimeError
 
     subject = subject_of(stubborn, epsilon=1, adjacency="add-remove", pairs=[(0, 1)], encoder=_encoder())
-    with pytest.raises(CatalogError, match="asked for 1 output and returned something else"):
+    with pytest.raises(CatalogError, match="did not return the requested 1 output"):
         subject.draw(0, 1000, np.random.default_rng(1))
 
 

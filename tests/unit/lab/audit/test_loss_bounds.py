@@ -139,7 +139,7 @@ def test_five_neighbours_apart_inputs_may_lose_five_times_epsilon_or_25_times_rh
 
 
 def test_other_losses_of_distant_inputs_are_refused() -> None:
-    with pytest.raises(CatalogError, match="3 neighbours apart"):
+    with pytest.raises(CatalogError, match="Inputs at distance 3 cannot test a claim"):
         prove_bound(EventCounts((7, 3), (10, 10), steps=3), Approximate(1, 0.01), 0.99)
 
 
