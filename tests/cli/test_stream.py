@@ -124,7 +124,7 @@ def test_a_stream_in_rho_and_one_with_a_delta_are_declared(stream: Runner) -> No
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--unit", "p", "--epsilon", 1), "needs a horizon"),
+        (("--unit", "p", "--epsilon", 1), "The horizon of the stream is missing"),
         (("--unit", "p", "--horizon", 8), "The privacy loss of the stream is missing"),
         (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--rho", 1), "The privacy loss of the stream is missing"),
         (

@@ -15,8 +15,6 @@ REASONS = {
     "explain/batch_text.py": "loaded when a batch is explained, not when a question is",
     "planner/rules/*.py": "a rule of the planner: one file each",
     "sampling/*.py": "a sampler with a proof of its own",
-    "server/api/*_routes.py": "one group of routes",
-    "server/pages/*_routes.py": "one group of pages",
     "server/rate_limit.py": "what a reader of a server looks for by this name",
 }
 CODE = 76_400

@@ -155,7 +155,12 @@ def test_keys_are_the_declared_ones_whatever_their_kind() -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("owner,key\n", "no column item"), ("item,wert\n", "wert"), ("item,item\n", "twice"), ("{}\n", "no column")],
+    [
+        ("owner,key\n", "no column item"),
+        ("item,wert\n", "wert"),
+        ("item,item\n", "duplicate columns"),
+        ("{}\n", "no column"),
+    ],
 )
 def test_a_wrong_header_of_a_csv_file_is_refused(text: str, said: str) -> None:
     with pytest.raises(CatalogError, match=said):

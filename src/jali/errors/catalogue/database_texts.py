@@ -93,7 +93,10 @@ TEXTS: Mapping[str, Text] = {
         "The declaration of {table} was changed while it was copied.", "Prepare it again."
     ),
     "engine-failed-result": Text("The engine's result could not be used."),
-    "every-unknown": Text("every must be one of {choices}, not {given!r}."),
+    "every-unknown": Text(
+        "every must be one of {choices}, not {given!r}.",
+        command_line=Words("--every must be one of {choices}, not {given!r}."),
+    ),
     "frame-columns-differ": Text("The frame does not have the columns that {table} was declared with."),
     "frame-values-protected": Text(
         "A frame with these values is already declared as {table}.",
@@ -140,7 +143,10 @@ TEXTS: Mapping[str, Text] = {
         "max_ticks is {max_ticks:,}, but {spaced:?only {fit:,} of the {horizon:,} ticks of the stream are {separation:,} apart|the stream has only {fit:,} ticks}.",
         "Give {fit:,} or fewer: the stream spends for every tick that one person may contribute to.",
     ),
-    "measure-unknown": Text("measure must be one of {measures}, not {given!r}."),
+    "measure-unknown": Text(
+        "measure must be one of {measures}, not {given!r}.",
+        command_line=Words("--measure must be one of {measures}, not {given!r}."),
+    ),
     "moment-malformed": Text(
         "{name} must be a date or time without time zone, not {given!r}.", "Write '2026-01-31'."
     ),
