@@ -100,7 +100,7 @@ def test_a_table_that_would_refuse_says_so_to_everybody(db: jali.Database) -> No
 
 
 def test_only_two_words_say_whose_answers_are_recalled(tmp_path: Path) -> None:
-    with pytest.raises(jali.errors.CatalogError, match="memory must be):
+    with pytest.raises(jali.errors.CatalogError, match="memory must be"):
         open_clinic(tmp_path, memory="all")
 
 
