@@ -48,7 +48,7 @@ def test_groups_that_nobody_declared_are_explained_with_a_delta(jali: Runner, cl
 def test_a_question_may_bound_people_more_tightly(jali: Runner, clinic: Path) -> None:
     document = jali("explain", clinic, SQL, "--epsilon", "0.1", "--max-rows", "2", "--json").document
     assert "at most 2 rows" in document["contribution"]
-    assert "The question asks for 2; declared is 5 (visits)" in document["contribution"]
+    assert "The question sets this contribution bound; 5 (visits) is declared" in document["contribution"]
 
 
 def test_explaining_from_a_cold_shell_loads_no_heavy_library(clinic: Path) -> None:

@@ -155,7 +155,7 @@ def test_the_loss_may_stand_in_the_question(jali: Runner, shop: Path) -> None:
     ("option", "value", "said"),
     [
         ("--max-rows", "0", "--max-rows must be a whole number"),
-        ("--max-groups", "0", "--max-groups is a whole number"),
+        ("--max-groups", "0", "--max-groups must be a whole number"),
         ("--min-people", "-1", "--min-people must be a whole number"),
         ("--delta", "2", "Give --delta 1e-9"),
         ("--delta", "x", "not a finite number"),

@@ -169,8 +169,8 @@ def test_explain_names_the_bound_and_the_two_never_share_an_answer() -> None:
         db.prepare("t")
         ranked = db.explain(SUMS, epsilon=1)
         second = db.ask(SUMS, epsilon=1)
-        assert "by rank" in str(ranked)
-        assert "by rank" not in str(weighed)
+        assert "in the prepared copy count 1 each" in str(ranked)
+        assert "in the prepared copy count 1 each" not in str(weighed)
         assert "docs/proofs/prepared.md" in str(ranked)
         assert not second.cached
         assert second.receipt != first

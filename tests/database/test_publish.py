@@ -50,7 +50,7 @@ def test_the_kinds_of_a_public_csv_file_are_declared(db: jali.Database, tmp_path
         (
             "SELECT COUNT(*) FROM visits JOIN patients ON sex = ward",
             "same person",
-            "visits.patient_id = patients.id.",
+            "visits.patient_id = patients.id",
         ),
         ("SELECT COUNT(*) FROM visits GROUP BY LENGTH(sex)", "no column sex", "Its columns are"),
     ],

@@ -101,14 +101,14 @@ def test_where_another_table_knows_the_owner_both_are_read_and_pay(db: jali.Data
             "SELECT date_trunc('day', seen), date_trunc('week', seen), COUNT(*) FROM visits GROUP BY 1, 2",
             "this one has several",
         ),
-        ("SELECT date_trunc('year', seen), COUNT(*) FROM visits GROUP BY 1", "not years"),
+        ("SELECT date_trunc('year', seen), COUNT(*) FROM visits GROUP BY 1", "not a year"),
         ("SELECT seen, COUNT(*) FROM visits GROUP BY 1", "is a timestamp, not a tick"),
         ("SELECT day, note, COUNT(*) FROM visits GROUP BY 1, 2", "not declared"),
         ("SELECT day, person, COUNT(*) FROM visits GROUP BY 1, 2", "would publish one row per person"),
         ("SELECT day, COUNT(*), SUM(age) FROM visits GROUP BY 1", "one aggregate"),
         ("SELECT day, 2 * COUNT(*) FROM visits GROUP BY 1", "one aggregate"),
-        ("SELECT day, COUNT(DISTINCT age) FROM visits GROUP BY 1", "cannot follow COUNT"),
-        ("SELECT day, MEDIAN(age) FROM visits GROUP BY 1", "cannot follow MEDIAN"),
+        ("SELECT day, COUNT(DISTINCT age) FROM visits GROUP BY 1", "do not support COUNT"),
+        ("SELECT day, MEDIAN(age) FROM visits GROUP BY 1", "do not support MEDIAN"),
         ("SELECT day, SUM(age / 0) FROM visits GROUP BY 1", "unbounded"),
         ("SELECT day, CDF(age) FROM visits GROUP BY 1", "A CDF over time needs a numeric column and bin edges"),
         ("SELECT day, COUNT(*) FROM visits GROUP BY 1 ORDER BY 2", "ORDER BY"),
@@ -142,10 +142,10 @@ def test_rows_that_are_people_need_a_column_that_tells_them_apart(db: jali.Datab
     assert 'key="' in (refused.value.remedy or "")
     with pytest.raises(CatalogError, match="no text or integer column nothing"):
         _read(db, query, key="nothing")
-    with pytest.raises(CatalogError, match="no column age of texts"):
+    with pytest.raises(CatalogError, match="no text or integer column age"):
         _read(db, query, key="age")
     assert _read(db, query, key="VISIT").followed.key == "visit"
-    with pytest.raises(CatalogError, match="told by person"):
+    with pytest.raises(CatalogError, match="The privacy unit of visits is person"):
         _read(db, "SELECT day, COUNT(*) FROM visits GROUP BY day", key="visit")
 
 

@@ -246,7 +246,7 @@ def test_a_copy_is_no_source_and_a_database_in_memory_keeps_none(database: str, 
             db.publish("u", database, relation=copy.relation)
     with jali.connect() as db:
         protect_house(db, database, lambda name: f"public.{name}")
-        with pytest.raises(CatalogError, match="in memory"):
+        with pytest.raises(CatalogError, match="in-memory database"):
             db.prepare("t")
         db.tables.drop_prepared("t")
 

@@ -229,7 +229,7 @@ def test_a_copy_is_no_source_and_a_database_in_memory_keeps_none(
         clinic.protect("u", spark, relation=place, unit=None, budget=jali.Budget(1))
     with jali.connect() as db:
         protect_house(db, spark, lambda name: f"parquet:{tmp_path / name}.parquet")
-        with pytest.raises(CatalogError, match="in memory"):
+        with pytest.raises(CatalogError, match="in-memory database"):
             db.prepare("t")
 
 

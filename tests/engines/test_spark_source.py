@@ -125,7 +125,7 @@ def test_one_table_has_one_budget_whatever_it_is_called(spark: Any, visits: str,
             for other in (*names, "spark_catalog.care.visits", f"parquet:{location}"):
                 with pytest.raises(CatalogError, match="already protected as"):
                     db.protect("again", spark, relation=other, **TERMS)
-            with pytest.raises(CatalogError, match="protected already, as visits"):
+            with pytest.raises(CatalogError, match="already protected as visits"):
                 db.protect("again", path, **TERMS)
             with pytest.raises(
                 CatalogError,

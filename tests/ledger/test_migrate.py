@@ -232,7 +232,7 @@ def test_a_ledger_that_is_empty_or_not_sound_stays(path: Path, address: str) -> 
 def test_names_that_postgres_cannot_look_up_are_found_before_anything_changes(path: Path, address: str) -> None:
     with SqliteLedger(path) as ledger:
         ask(clinic(ledger), key="k" * 5000)
-    with pytest.raises(LedgerError, match="600 letters"):
+    with pytest.raises(LedgerError, match="600 characters"):
         move_ledger(path, address)
     assert takes_debits(path)
 

@@ -101,7 +101,7 @@ def test_items_whose_commit_was_lost_are_appended_again_and_counted_once(
 ) -> None:
     begin(ledger)
     wire.cut = Cut.AFTER
-    with pytest.raises(LedgerError, match="try again"):
+    with pytest.raises(LedgerError, match="Try again"):
         append(ledger, "ana.1", "ben.1")
     assert append(ledger, "ana.1", "ben.1") == AppendOutcome(known=2)
     wire.cut = Cut.AFTER

@@ -50,7 +50,7 @@ def describe_field_error(error: Mapping[str, Any], places: tuple[Any, ...]) -> P
 
     Example:
         >>> describe_field_error({"type": "string_too_long", "ctx": {"max_length": 200}}, ("name",)).text
-        'name may have at most 200 letters.'
+        'name may have at most 200 characters.'
         >>> describe_field_error({"type": "string_too_short", "ctx": {"min_length": 1}}, ("name",)).text
         'name must not be empty.'
         >>> describe_field_error({"type": "int_parsing"}, ("max_rows",)).text
