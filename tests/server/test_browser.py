@@ -336,7 +336,7 @@ def test_a_slider_moves_the_curve_and_an_audit_tells_its_verdict(site: Site, ope
     playwright.expect(page.locator("#noise")).to_have_attribute("aria-valuetext", "1,000")
     playwright.expect(said).not_to_have_text(share)
     page.locator("#loss").fill("2.5")
-    playwright.expect(page.locator("#loss-said")).to_have_text("316")
+    playwright.expect(page.locator("#loss-text")).to_have_text("316")
     page.get_by_label("Find").fill("no such thing")
     playwright.expect(page.get_by_text("No match.")).to_be_visible()
     playwright.expect(page.locator("#audit-table")).to_be_hidden()

@@ -133,7 +133,7 @@ def test_a_watch_refuses_after_the_cut_off_and_says_why() -> None:
     assert [watch.ask(v) for v in (0, 2 * FAR_AWAY, 0, 2 * FAR_AWAY)] == [False, True, False, True]
     assert watch.left == 0
     for _ in range(2):
-        with pytest.raises(MechanismError, match="budget of positive answers is used up: 2 of 2"):
+        with pytest.raises(MechanismError, match="limit of positive answers is reached: 2 of 2"):
             watch.ask(0)
 
 

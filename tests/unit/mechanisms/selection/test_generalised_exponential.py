@@ -151,7 +151,7 @@ def test_many_candidates_and_a_single_one_are_chosen_from() -> None:
 
 
 def test_one_sensitivity_is_needed_for_each_score() -> None:
-    with pytest.raises(JaliError, match="one for each"):
+    with pytest.raises(JaliError, match="one sensitivity per score"):
         GeneralisedExponential(sensitivities=[1, 2], epsilon=1).release([1, 2, 3])
 
 
