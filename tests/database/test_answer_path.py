@@ -14,7 +14,7 @@ from benchmarks.trace_ask import QUESTION, open_clinic, trace_question
 from jali.execution.postprocess import GroupReader
 
 # Of one question with groups, by an analyst with a grant.
-RETURNS = 25
+RETURNS = 15
 
 ASKED = """
 import json, sys

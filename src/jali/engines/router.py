@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from jali.catalog.columns import Field
 from jali.catalog.tables import Public, Source, Table
 from jali.catalog.value_domain import Value
-from jali.engines.base import Cancellation, Resources
+from jali.engines.base import Cancellation, Resources, make_change_failure, make_failure
 from jali.errors import Unsupported
 from jali.ir.aggregates import Aggregation
 from jali.ir.relations import sources
@@ -19,6 +19,9 @@ from jali.sampling import BitSource
 if TYPE_CHECKING:
     from jali.engines.base import Engine
     from jali.engines.copy_storage import PreparedCopies
+
+# What queries returned, by their SQL.
+RowsByQuery: TypeAlias = dict[str, list[tuple[Any, ...]]]
 
 _NAMES = {"postgres": "Postgres", "spark": "Spark"}
 
@@ -155,6 +158,34 @@ class Router:
         """Close all engines; the next question opens them again."""
         for engine in (self._duckdb, *self._others.values()):
             engine.close()
+
+
+def run_unchanged(
+    engine: Engine,
+    queries: Mapping[str, Sequence[Table | Public]],
+    checked: Sequence[tuple[Source, str]],
+    cancellation: Cancellation,
+) -> RowsByQuery:
+    """Run queries over sources that are as they were checked before the first of them, and still after the last.
+
+    Args:
+        engine: What runs them.
+        queries: Emitted SQL, each with the tables that it reads.
+        checked: The sources, with their fingerprints when they were checked.
+        cancellation: Stops a query; one that was cancelled before is not begun.
+    """
+    rows: RowsByQuery = {}
+    for source, fingerprint in checked:
+        if engine.fingerprint(source) != fingerprint:
+            raise make_change_failure()
+    for sql, tables in queries.items():
+        if cancellation.reason:
+            raise make_failure(cancellation.reason)
+        rows[sql] = engine.run(sql, tables, cancellation)
+    for source, fingerprint in checked:
+        if engine.fingerprint(source) != fingerprint:
+            raise make_change_failure()
+    return rows
 
 
 def _open_engine(format: str, copies: PreparedCopies | None, resources: Resources) -> Engine:  # noqa: A002 - the word of Source

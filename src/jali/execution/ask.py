@@ -15,11 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from jali.answer import Answer
 from jali.catalog.tables import Catalog, Public, Table
-from jali.engines.base import Cancellation, make_change_failure, make_failure
+from jali.engines.base import make_change_failure, make_failure
+from jali.engines.router import RowsByQuery
 from jali.errors import BudgetExceeded, EngineError, JaliError, LedgerError, Phrase, QueryError
 from jali.execution.accounts import (
     CURATOR,
@@ -30,7 +31,7 @@ from jali.execution.accounts import (
 )
 from jali.execution.data_guard import DataGuard, Declarations
 from jali.execution.declared_tables import DeclaredState, DeclaredTables
-from jali.execution.measure import measure
+from jali.execution.measure import list_queries, measure
 from jali.execution.postprocess import Release, ReleasedGroups, list_groups
 from jali.execution.reservation import (
     ReleasedAnswer,
@@ -62,7 +63,6 @@ if TYPE_CHECKING:
     from jali.ledger import Declaration, Ledger
     from jali.ledger.ledger import DeclarationCheck
     from jali.planner.batch import BatchPlan
-    from jali.planner.measured_query import MeasuredQuery
 
 # How often a question is begun while tables are declared anew.
 _TRIES = 3
@@ -223,12 +223,14 @@ class QuestionRunner:
     ) -> ReleasedAnswer[Answer]:
         """Run the engine's queries of a plan that is paid, measure, and release."""
 
-        def run(part: MeasuredQuery) -> list[tuple[Any, ...]]:
-            return self.run(part.sql, plan.read, watch.cancellation)
+        def add_noise(rows: RowsByQuery) -> str:
+            return VALUES.encode(measure(plan, lambda part: rows[part.sql]))
 
         def draw() -> str:
             latest = declared if watch.at_once else None
-            return self.guard.run_guarded(plan.read, receipt, lambda: VALUES.encode(measure(plan, run)), latest)
+            return self.guard.run_guarded(
+                list_queries([plan]), plan.read, receipt, add_noise, watch.cancellation, latest
+            )
 
         def check(latest: tuple[Declaration, ...]) -> None:
             # The data that was read is that of the version which is still the latest one now.
@@ -237,14 +239,6 @@ class QuestionRunner:
         charged_apart = any(debit.part is not None for debit in debits)
         stored = self.fulfil(receipt, draw, watch, check if charged_apart else None)
         return ReleasedAnswer(answer_of(plan, receipt, stored, cached=False), text, stored)
-
-    def run(
-        self, sql: str, tables: tuple[Table | Public, ...], cancellation: Cancellation
-    ) -> list[tuple[Any, ...]]:
-        """Run one query of a plan; one that was cancelled before is not begun."""
-        if cancellation.reason:
-            raise make_failure(cancellation.reason)
-        return self._engine.run(sql, tables, cancellation)
 
     def fulfil(
         self, receipt: str, draw: Callable[[], str], watch: RunContext, check: DeclarationCheck | None = None

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from jali.batch import Batch, BatchAnswer, BatchQuestion
 from jali.engines.base import Cancellation
+from jali.engines.router import RowsByQuery
 from jali.errors import BudgetExceeded, LedgerError, QueryError
 from jali.execution.accounts import Accounts, find_hidden_accounts
 from jali.execution.ask import QuestionRunner, answer_of
 from jali.execution.declared_tables import DeclaredTables
-from jali.execution.measure import Drawn, measure
+from jali.execution.measure import list_queries, measure
 from jali.execution.postprocess import GroupReader, Interval, Release
 from jali.execution.reservation import (
     ReleasedAnswer,
@@ -32,7 +33,6 @@ from jali.execution.reservation import (
 )
 from jali.ir.estimators import AnyEstimate, Cells, RatioEstimate
 from jali.ir.expressions import Question
-from jali.planner import Plan
 from jali.planner.axis_cells import to_float
 from jali.planner.batch import BATCHES, BatchBudget, BatchPlan
 from jali.planner.batch.batch_terms import write_in_one_line
@@ -230,19 +230,12 @@ class BatchRunner:
     def _measure(self, batch: BatchPlan, receipt: str, cancellation: Cancellation) -> str:
         """Return one noisy draw of every release, as text; equal queries are run once."""
 
-        def draw() -> str:
-            rows: dict[str, Any] = {}
-            return VALUES.encode(tuple(self._measure_question(plan, rows, cancellation) for plan in batch.plans))
+        def add_noise(rows: RowsByQuery) -> str:
+            return VALUES.encode(tuple(measure(plan, lambda part: rows[part.sql]) for plan in batch.plans))
 
-        return self._asking.guard.run_guarded(batch.read, receipt, draw)
-
-    def _measure_question(self, plan: Plan, rows: dict[str, Any], cancellation: Cancellation) -> Drawn:
-        def run(part: Any) -> Any:
-            if part.sql not in rows:
-                rows[part.sql] = self._asking.run(part.sql, plan.read, cancellation)
-            return list(rows[part.sql])
-
-        return measure(plan, run)
+        return self._asking.guard.run_guarded(
+            list_queries(batch.plans), batch.read, receipt, add_noise, cancellation
+        )
 
 
 def _read_released_batch(plan: str, receipt: str, drawn: str) -> ReleasedAnswer[BatchAnswer]:

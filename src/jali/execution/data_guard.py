@@ -22,8 +22,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from jali.catalog.tables import Public, Table
-from jali.engines.base import make_change_failure
+from jali.catalog.tables import Public, Source, Table
+from jali.engines.base import Cancellation
+from jali.engines.router import RowsByQuery, run_unchanged
 from jali.errors import CatalogError, EngineError
 from jali.ir.aggregates import with_few_keys
 from jali.ledger import Declaration
@@ -74,6 +75,18 @@ def name_state(table: str) -> str:
 def _find_state(declared: Declarations, table: str) -> DataState:
     found = declared.get(name_state(table))
     return DataState() if found is None else DataState(**json.loads(found.body))
+
+
+def _list_checked(declared: Declarations, tables: Sequence[Table | Public]) -> list[tuple[Source, str]]:
+    """Return what is read of each table, with the state that was checked; refuse a closed table."""
+    checked = []
+    for table in tables:
+        state = _find_state(declared, table.name)
+        if state.closed:
+            raise _build_closed_error(table)
+        if state.fingerprint is not None:
+            checked.append((table.read_from, state.fingerprint))
+    return checked
 
 
 class DataGuard:
@@ -155,23 +168,22 @@ class DataGuard:
 
     def run_guarded(
         self,
+        queries: Mapping[str, Sequence[Table | Public]],
         tables: Sequence[Table | Public],
         receipt: str,
-        read: Callable[[], T],
+        measure: Callable[[RowsByQuery], T],
+        cancellation: Cancellation,
         declared: Declarations | None = None,
     ) -> T:
-        """Run what reads the data of some tables, in the state that was checked.
+        """Run the queries of a question in the state of its tables that was checked, and measure what they return.
 
         That is the state which was `declared` where the question was reserved just now; else it is looked up.
         Whatever goes wrong is raised anew, as an error that does not depend on the data: the frames of the
         reading hold exact numbers. Where the data may be the cause, the tables are closed first.
         """
         try:
-            latest = self._read() if declared is None else declared
-            states = {table: _find_state(latest, table.name) for table in tables}
-            self._check_unchanged(states)
-            found = read()
-            self._check_unchanged(states)
+            checked = _list_checked(self._read() if declared is None else declared, tables)
+            found = measure(run_unchanged(self._engine, queries, checked, cancellation))
         except EngineError as problem:
             told = problem.like(EngineError)
         except Exception:
@@ -180,13 +192,6 @@ class DataGuard:
             return found
         self._count(tables, receipt, told.code)
         raise told
-
-    def _check_unchanged(self, states: Mapping[Table | Public, DataState]) -> None:
-        for table, state in states.items():
-            if state.closed:
-                raise _build_closed_error(table)
-            if state.fingerprint is not None and self._engine.fingerprint(table.read_from) != state.fingerprint:
-                raise make_change_failure()
 
     def _count(self, tables: Sequence[Table | Public], receipt: str, code: str) -> None:
         """Close the tables of a question that may have failed because of the data."""

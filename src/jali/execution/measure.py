@@ -5,13 +5,14 @@ This is the only code that sees both. What the engine returned goes no further.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import chain, pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from jali.catalog.columns import Kind
+from jali.catalog.tables import Public, Table
 from jali.mechanisms.measurement import SparseCells
 from jali.mechanisms.partition_selection.key_tables import sort_keys
 from jali.planner import Plan
@@ -21,6 +22,15 @@ Rows: TypeAlias = list[tuple[Any, ...]]
 Run: TypeAlias = Callable[[MeasuredQuery], Rows]
 # The groups, where they were chosen, and per level and release one entry for each group.
 Drawn: TypeAlias = tuple[tuple[tuple[Any, ...], ...] | None, tuple[tuple[tuple[Any, ...], ...], ...]]
+
+
+def list_queries(plans: Iterable[Plan]) -> dict[str, tuple[Table | Public, ...]]:
+    """Return the engine's queries of plans, each with the tables that it reads; equal queries are run once."""
+    queries: dict[str, tuple[Table | Public, ...]] = {}
+    for plan in plans:
+        for part in plan.parts:
+            queries.setdefault(part.sql, plan.read)
+    return queries
 
 
 def measure(plan: Plan, run: Run) -> Drawn:

@@ -92,12 +92,43 @@ def add_debit(debit: Debit, budget: Budget, sums: AccountSums) -> AccountSums:
         The new sum is at least that of `subpopulation_sums.py` in every number, and equal to it as long as
         denominators have at most 1,024 bits. The filter admits it.
     """
+    found = compute_charge(debit, budget, sums)
+    check_admitted([found])
+    return found.after
+
+
+@dataclass(frozen=True)
+class Charge:
+    """A debit with the sums of its account before and after it.
+
+    Attributes:
+        debit: What is added.
+        budget: The budget of the account.
+        before: The sums before.
+        after: The sums after.
+        total: The sum of the account after it, which the filter judges.
+    """
+
+    debit: Debit
+    budget: Budget
+    before: AccountSums
+    after: AccountSums
+    total: Event
+
+
+def compute_charge(debit: Debit, budget: Budget, sums: AccountSums) -> Charge:
+    """Return what a debit makes of the sums of its account, which the filter has not judged yet."""
     if not is_chargeable(debit):
         raise LedgerError("loss-not-chargeable", account=debit.account)
     after = sums.after(debit)
-    if not Filter(budget).admits(NOTHING, after.overall):
-        raise _refusal(debit, budget, sums)
-    return after
+    return Charge(debit, budget, sums, after, after.overall)
+
+
+def check_admitted(charges: Iterable[Charge]) -> None:
+    """Raise `BudgetExceeded` for the first charge that the filter of its account does not admit."""
+    for charge in charges:
+        if not Filter(charge.budget).admits(NOTHING, charge.total):
+            raise _refusal(charge.debit, charge.budget, charge.before)
 
 
 def is_chargeable(debit: Debit) -> bool:

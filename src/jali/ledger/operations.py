@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from jali.errors import LedgerError
 from jali.ledger.chain import EntryKind, fingerprint
-from jali.ledger.charge import Debit, add_debit
+from jali.ledger.charge import Charge, Debit, check_admitted, compute_charge
 from jali.ledger.ledger_records import write_budget, write_debits
 from jali.ledger.ledger_tables import LedgerAccount, LedgerTables
 from jali.privacy import Budget
@@ -55,12 +55,35 @@ def release_answer(tables: LedgerTables, receipt: str, answer: str) -> None:
 
 
 def spend(tables: LedgerTables, debits: Sequence[Debit]) -> None:
-    """Charge every debit, in order; the transaction of the caller undoes all if one is refused."""
-    for debit in debits:
-        account = find_account(tables, debit.account)
-        _check_scheme(tables, debit)
-        sums = tables.sums(debit.account, account.spent, debit.part)
-        tables.put_sums(debit.account, account.budget, add_debit(debit, account.budget, sums), debit.part)
+    """Charge every debit, in order; the transaction of the caller undoes all if one is refused.
+
+    Debits on different accounts do not change each other's sums: all of them are admitted before one is written.
+    A further debit on an account is charged after those before it are written.
+    """
+    charges: dict[str, Charge] = {}
+    try:
+        for debit in debits:
+            if debit.account in charges:
+                _write_charges(tables, charges)
+                charges = {}
+            charges[debit.account] = _find_charge(tables, debit)
+    except LedgerError:
+        # A debit before this one that its budget does not admit is refused first.
+        check_admitted(charges.values())
+        raise
+    _write_charges(tables, charges)
+
+
+def _find_charge(tables: LedgerTables, debit: Debit) -> Charge:
+    account = find_account(tables, debit.account)
+    _check_scheme(tables, debit)
+    return compute_charge(debit, account.budget, tables.sums(debit.account, account.spent, debit.part))
+
+
+def _write_charges(tables: LedgerTables, charges: Mapping[str, Charge]) -> None:
+    check_admitted(charges.values())
+    for account, charge in charges.items():
+        tables.put_sums(account, charge.budget, charge.after, charge.debit.part)
 
 
 def _check_scheme(tables: LedgerTables, debit: Debit) -> None:

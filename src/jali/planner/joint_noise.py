@@ -131,11 +131,14 @@ def find_block(part: MeasuredQuery) -> dict[int, Any]:
     return part.block
 
 
-def is_sound_block(part: MeasuredQuery) -> bool:
-    """Say whether a part has at most one block, whole and in order, of measures that may leave together."""
+def may_leave_together(part: MeasuredQuery) -> bool:
+    """Say whether the measures of the block of a part, if it has one, are such as may leave together."""
     block = find_block(part)
-    if not block:
-        return True
     measures = [part.aggregation.measures[place] for place in block] if not part.draws else []
-    whole = next(iter(block.values())).completes(tuple(block.values()))
-    return whole and bool(measures) and all(may_join(part.aggregation, measure) for measure in measures)
+    return not block or (bool(measures) and all(may_join(part.aggregation, measure) for measure in measures))
+
+
+def is_whole_block(part: MeasuredQuery) -> bool:
+    """Say whether the block of a part, if it has one, holds all that share its noise, each once, in order."""
+    block = tuple(find_block(part).values())
+    return not block or block[0].completes(block)

@@ -18,7 +18,7 @@ from jali.ir.ownership import changes, list_protected_tables, most_changes, own
 from jali.ir.relations import Relation, sources
 from jali.mechanisms.partition_selection.group_selection import GroupSelection
 from jali.planner.draft import Draft
-from jali.planner.joint_noise import is_sound_block
+from jali.planner.joint_noise import is_whole_block, may_leave_together
 from jali.planner.measured_query import GroupingSet, MeasuredQuery
 from jali.planner.partition_selection import charge_selection, find_selection_count
 from jali.planner.query_sensitivity import QuerySensitivity
@@ -40,6 +40,15 @@ def find_release_sensitivity(part: MeasuredQuery, index: int, changes: int) -> Q
         )
     draw = part.draws[index]
     return QuerySensitivity(part.aggregation, changes, CountRows(), draw.at, draw.picks, part.multipliers)
+
+
+def _find_sensitivities(part: MeasuredQuery, changes: int) -> list[QuerySensitivity]:
+    """Return how far one unit moves what each release of a part looks at."""
+    found = [find_release_sensitivity(part, i, changes) for i in range(len(part.mechanisms))]
+    if part.block and not part.draws:
+        # The first measure of a block is charged for all of them: its mechanism is handed a number.
+        _ = found[min(part.block)].joint
+    return found
 
 
 # What a plan keeps once it was written.
@@ -178,19 +187,28 @@ def finish(draft: Draft) -> Plan:
         selection=draft.selection,
         part=draft.part,
     )
-    most, *each = _compute_losses(plan)
-    plan = replace(plan, costs=tuple(zip((table.name for table in plan.tables), each, strict=True)), cost=most)
-    asked, cost = draft.terms.loss.event, plan.cost
-    within = cost.rho <= asked.rho if asked.epsilon is None else cost.epsilon == asked.epsilon
-    if not within or cost.delta > draft.terms.delta:
+    moved = _list_changes(plan)
+    sensitivities = {number: _list_sensitivities(plan, number) for number in dict.fromkeys(moved)}
+    _check_parts(plan)
+    losses = {number: _add_losses(plan, number, found) for number, found in sensitivities.items()}
+    most, *each = [losses[number] for number in moved]
+    asked = draft.terms.loss.event
+    within = most.rho <= asked.rho if asked.epsilon is None else most.epsilon == asked.epsilon
+    if not within or most.delta > draft.terms.delta:
         raise _loss_mismatch()
-    check_loss(plan)
-    return plan
+    return replace(plan, costs=tuple(zip((table.name for table in plan.tables), each, strict=True)), cost=most)
 
 
 def compute_loss(plan: Plan, moved: int) -> Event:
     """Return the loss for a table of which one unit changes so many bounded vectors."""
-    events = [compute_release_loss(part, i, moved) for part in plan.parts for i in range(len(part.mechanisms))]
+    return _add_losses(plan, moved, _list_sensitivities(plan, moved))
+
+
+def _add_losses(plan: Plan, moved: int, sensitivities: list[QuerySensitivity]) -> Event:
+    """Add up the losses of all releases, of which the sensitivities are given, and of the selection of groups."""
+    mechanisms = [mechanism for part in plan.parts for mechanism in part.mechanisms]
+    pairs = zip(mechanisms, sensitivities, strict=True)
+    events = [mechanism.compute_event(sensitivity) for mechanism, sensitivity in pairs]
     if plan.selection is not None:
         chosen = charge_selection(plan.selection, plan.aggregation, moved)
         if chosen is None:
@@ -200,29 +218,40 @@ def compute_loss(plan: Plan, moved: int) -> Event:
     return replace(total, epsilon=None) if any(event.epsilon is None for event in events) else total
 
 
+def _list_sensitivities(plan: Plan, moved: int) -> list[QuerySensitivity]:
+    """Return how far a unit that changes so many bounded vectors moves what each release looks at."""
+    return [found for part in plan.parts for found in _find_sensitivities(part, moved)]
+
+
 def check_loss(plan: Plan) -> None:
     """Stop if the noise that will be added does not pay for the loss that will be charged.
 
     The loss is computed again from the scales of the noise and from sensitivities derived anew; a plan whose
     parts do not fit each other never runs.
     """
+    _check_parts(plan)
+    if [name for name, _ in plan.costs] != [table.name for table in plan.tables]:
+        raise _loss_mismatch()
+    losses = {number: compute_loss(plan, number) for number in dict.fromkeys(_list_changes(plan))}
+    if [losses[number] for number in _list_changes(plan)] != [plan.cost, *(cost for _, cost in plan.costs)]:
+        raise _loss_mismatch()
+
+
+def _check_parts(plan: Plan) -> None:
+    """Stop if the parts of a plan do not fit each other."""
     fitting = all(
-        len(p.mechanisms) == len(p.draws or p.aggregation.measures) and is_sound_block(p) for p in plan.parts
+        len(p.mechanisms) == len(p.draws or p.aggregation.measures) and may_leave_together(p) for p in plan.parts
     )
     fitting = fitting and all(_is_bounded(part.aggregation.weights) for part in plan.parts)
     fitting = fitting and (plan.part is None or all(plan.part.holds(p.aggregation.source) for p in plan.parts))
-    owned = not own(plan.source).public and [name for name, _ in plan.costs] == [t.name for t in plan.tables]
-    if not (fitting and owned and _counts_leave_once(plan)):
-        raise _loss_mismatch()
-    if _compute_losses(plan) != [plan.cost, *(cost for _, cost in plan.costs)]:
+    fitting = fitting and not own(plan.source).public and _counts_leave_once(plan)
+    if not (fitting and all(is_whole_block(part) for part in plan.parts)):
         raise _loss_mismatch()
 
 
-def _compute_losses(plan: Plan) -> list[Event]:
-    """Return the loss for the table where one unit changes most, then that of each table."""
-    moved = [most_changes(plan.source), *(changes(plan.source, table) for table in plan.tables)]
-    losses = {number: compute_loss(plan, number) for number in dict.fromkeys(moved)}
-    return [losses[number] for number in moved]
+def _list_changes(plan: Plan) -> list[int]:
+    """Return how many bounded vectors one unit changes where it changes most, then of each table."""
+    return [most_changes(plan.source), *(changes(plan.source, table) for table in plan.tables)]
 
 
 def _is_bounded(weights: Weights | None) -> bool:

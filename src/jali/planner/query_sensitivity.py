@@ -22,6 +22,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TypeAlias
 
 from jali.errors import JaliError
@@ -233,7 +234,7 @@ class QuerySensitivity:
             return strategy_squared_l2(self.strategy, self.aggregation, self.changes)
         return squared_l2_sensitivity(self.aggregation, self.measure, self.changes)
 
-    @property
+    @cached_property
     def joint(self) -> Fraction:
         """By how much the largest of the multiplied measures moves in each group, over all groups."""
         measures = self.aggregation.measures

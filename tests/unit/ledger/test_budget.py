@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.ledger.support import ANA, TENTH, VISITS, ask, debit, times
 
-from jali.errors import BudgetExceeded, LedgerError
+from jali.errors import BudgetExceeded, JaliError, LedgerError
 from jali.ledger import Debit, Ledger, SqliteLedger, grant_account, table_account
 from jali.privacy import NOTHING, Approximate, Budget, Concentrated, Event, Pure
 
@@ -71,6 +71,26 @@ def test_one_question_may_charge_an_account_twice(ledger: Ledger) -> None:
     with pytest.raises(BudgetExceeded):
         ask(ledger, debit(ANA, 0.7), debit(ANA, 0.7))
     assert ledger.spent(ANA) == times(2)
+
+
+def test_of_several_debits_the_first_that_cannot_be_charged_is_the_one_refused(ledger: Ledger) -> None:
+    before = ledger.verify()
+    for debits, code in (
+        ((debit(ANA, 2), debit("table wards")), "budget-exceeded"),
+        ((debit("table wards"), debit(ANA, 2)), "account-unknown"),
+        ((debit(), debit(ANA), debit("table wards"), debit(ANA, 2)), "account-unknown"),
+    ):
+        with pytest.raises(JaliError) as refusal:
+            ask(ledger, *debits)
+        assert refusal.value.code == code
+    with pytest.raises(BudgetExceeded) as exceeded:
+        ask(ledger, debit(ANA, 0.6), debit(VISITS, 4), debit(ANA, 0.6))
+    assert exceeded.value.account == VISITS
+    with pytest.raises(BudgetExceeded) as exceeded:
+        ask(ledger, debit(ANA, 0.6), debit(VISITS), debit(ANA, 0.6), debit("table wards"))
+    assert exceeded.value.account == ANA
+    assert ledger.verify() == before
+    assert ledger.spent(VISITS) == ledger.spent(ANA) == NOTHING
 
 
 def test_an_open_reservation_counts_as_spent_and_so_does_a_released_one(ledger: Ledger) -> None:
