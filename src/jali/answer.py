@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from jali.display.view_models import ALL, flatten_cells, show_cell
 from jali.errors import QueryError
-from jali.execution.postprocess import GroupReader, Interval, Release, ReleasedGroups, write_event
+from jali.execution.intervals import GroupReader
+from jali.execution.postprocess import Interval, Release, ReleasedGroups, write_event
 from jali.execution.sampling_error import (
     SamplingErrors,
     compare_errors,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from benchmarks.trace_ask import QUESTION, open_clinic, trace_question
 
-from jali.execution.postprocess import GroupReader
+from jali.execution.intervals import GroupReader
 
 # Of one question with groups, by an analyst with a grant.
 RETURNS = 15

@@ -359,7 +359,7 @@ def test_a_stream_that_there_is_not_is_refused_and_those_there_are_named(db: jal
             "A sum with a range from 0 to 0 is always 0",
         ),
         ({"unit": "p", "horizon": 3, "budget": PLENTY, "measure": "sum", "value": (0, 1)}, "Range of numbers"),
-        ({"unit": "p", "horizon": 3, "budget": PLENTY, "keys": ["A", "A"]}, "differ"),
+        ({"unit": "p", "horizon": 3, "budget": PLENTY, "keys": ["A", "A"]}, "must be distinct"),
         ({"unit": "p", "horizon": 3, "budget": PLENTY, "keys": range(10_001)}, "at most 10,000"),
         ({"unit": "p", "horizon": 3, "budget": PLENTY, "mechanism": "tree"}, "no counter"),
         ({"unit": "p", "horizon": 3, "budget": PLENTY, "every": "day"}, "start"),
@@ -372,7 +372,7 @@ def test_a_stream_that_there_is_not_is_refused_and_those_there_are_named(db: jal
             {"unit": "p", "horizon": 3, "budget": PLENTY, "late": 3},
             "key and late only apply to streams over a table",
         ),
-        ({"unit": "p", "horizon": 3, "epsilon": 1, "rho": 1}, "not both"),
+        ({"unit": "p", "horizon": 3, "epsilon": 1, "rho": 1}, "cannot be combined"),
         ({"unit": "p", "horizon": 3, "rho": 1, "delta": 1e-6}, "delta can only be combined with epsilon"),
     ],
 )

@@ -230,9 +230,12 @@ def test_the_counter_inside_can_be_named(db: jali.Database, name: str) -> None:
         ({"last": 3, "mechanism": "doubling"}, "no counter 'doubling' for windows.*binary-tree"),
         ({"last": 3, "mechanism": "toeplitz-root"}, "does not support Laplace noise.*Add a delta, or give rho"),
         ({"last": 3, "mechanism": "balanced-digits"}, "not proved for increments.*adaptive=False"),
-        ({"horizon": 9, "separation": 2}, "separation is 2, but .*Give max_ticks too"),
+        ({"horizon": 9, "separation": 2}, "separation is 2, but .*Give max_ticks as well"),
         ({"horizon": 9, "max_ticks": 10}, "max_ticks is 10, .* only 9 ticks.*Give 9 or fewer"),
-        ({"horizon": 365, "max_ticks": 400, "separation": 28}, "14 of its 365 are 28 apart.*Give 14 or fewer"),
+        (
+            {"horizon": 365, "max_ticks": 400, "separation": 28},
+            "14 of the 365 ticks of the stream are 28 apart.*Give 14 or fewer",
+        ),
     ],
 )
 def test_what_cannot_be_meant_is_refused_with_a_remedy(db: jali.Database, said: dict[str, Any], told: str) -> None:

@@ -22,7 +22,8 @@ from tests.golden.cases import FILES, plan_of, read_cases
 from tests.golden.catalog import Clinic, clinic
 from tests.seeded import SeededBits
 
-from jali.execution.postprocess import GroupReader, Release, ReleasedGroups, list_groups
+from jali.execution.intervals import GroupReader
+from jali.execution.postprocess import Release, ReleasedGroups, list_groups
 from jali.explain import ChoiceNote, explain_plan
 from jali.ir.aggregates import CountRows, SumValues
 from jali.ir.estimators import AnyEstimate, Cells, Moment, Picked, RatioEstimate

@@ -21,8 +21,9 @@ from jali.errors import BudgetExceeded, LedgerError, QueryError
 from jali.execution.accounts import Accounts, find_hidden_accounts
 from jali.execution.ask import QuestionRunner, answer_of
 from jali.execution.declared_tables import DeclaredTables
+from jali.execution.intervals import GroupReader
 from jali.execution.measure import list_queries, measure
-from jali.execution.postprocess import GroupReader, Interval, Release
+from jali.execution.postprocess import Interval, Release
 from jali.execution.reservation import (
     ReleasedAnswer,
     ReservationRequest,

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from jali.catalog.columns import Kind
 from jali.display.numbers import half_width, show_width
-from jali.execution.postprocess import GroupReader, Interval, build_variable
+from jali.execution.intervals import GroupReader
+from jali.execution.postprocess import Interval, build_variable
 from jali.ir.aggregates import CountPeople, CountRows, SumValues
 from jali.ir.estimators import LinearCombination, Moment, RatioEstimate, VariableRange
 from jali.ir.expressions import Aggregate, Call, Expression, Literal, conjuncts

@@ -10,12 +10,10 @@ from fastapi.security import APIKeyCookie, HTTPBearer
 
 from jali.execution.access_tokens import TokenRefused
 from jali.server.auth import SESSION_COOKIE, Caller
-from jali.server.http_errors import refuse_not_allowed, refuse_request, refuse_too_often, require_sign_in
+from jali.server.csrf import CSRF_HEADER, check_csrf_token
+from jali.server.http_errors import refuse_not_allowed, refuse_too_often, require_sign_in
 from jali.server.jobs import LANE, Lane
 from jali.server.state import AppState, get_state
-
-CSRF_HEADER = "x-csrf-token"
-_SAFE = ("GET", "HEAD", "OPTIONS")
 
 
 async def authenticate_caller(request: Request) -> Caller:
@@ -137,9 +135,3 @@ async def authenticate_token(request: Request, state: AppState, text: str) -> Ca
         if seconds:
             raise refuse_too_often(seconds) from None
         raise
-
-
-def check_csrf_token(request: Request, state: AppState, cookie: str, csrf_token: str) -> None:
-    """Reject cookie-authenticated writes without a valid CSRF token."""
-    if request.method not in _SAFE and not state.auth.cookies.matches_csrf_token(cookie, csrf_token):
-        raise refuse_request("form-of-other-session", status=403, type_="FormExpired")

@@ -14,7 +14,8 @@ from tests.frames import tagged
 from tests.seeded import SeededBits
 
 import jali
-from jali.execution.postprocess import GroupReader, Release, ReleasedGroups
+from jali.execution.intervals import GroupReader
+from jali.execution.postprocess import Release, ReleasedGroups
 from jali.explain import explain_plan
 from jali.ir.estimators import RatioEstimate, build_estimate
 from jali.planner import Plan

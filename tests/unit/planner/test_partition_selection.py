@@ -17,7 +17,8 @@ from tests.harness import noise_off
 
 import jali
 from jali.errors import JaliError
-from jali.execution.postprocess import GroupReader, Release, ReleasedGroups
+from jali.execution.intervals import GroupReader
+from jali.execution.postprocess import Release, ReleasedGroups
 from jali.ir.aggregates import Weights
 from jali.ir.estimators import LinearCombination, RatioEstimate
 from jali.mechanisms import GaussianThreshold, LaplaceThreshold, OptimalKeys

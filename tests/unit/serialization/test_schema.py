@@ -110,8 +110,8 @@ def test_earlier_versions_are_upgraded_one_after_the_other() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('{"@":"Crate","width":1}', "the tag 'Crate', which is not known"),
-        ('{"width":1}', "the tag 'None', which is not known"),
+        ('{"@":"Crate","width":1}', "the unknown tag 'Crate'"),
+        ('{"width":1}', "the unknown tag 'None'"),
         ('{"@":["Box"],"width":1}', "cannot be read"),
         ('{"@":"Box","held":1}', "Box has no field width"),
         ('{"@":"Box","width":1,"depth":2,"weight":3}', "Box has an unknown field depth"),

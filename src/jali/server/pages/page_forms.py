@@ -17,7 +17,8 @@ from pydantic import BaseModel, ValidationError
 from jali.catalog.columns import Kind, Range
 from jali.errors import CatalogError
 from jali.numbers.exact import decimal, decimal_above
-from jali.server.dependencies import PageCaller, check_csrf_token
+from jali.server.csrf import check_csrf_token
+from jali.server.dependencies import PageCaller
 from jali.server.http_errors import refuse_malformed
 from jali.server.schemas import ColumnForm
 from jali.server.state import get_state
