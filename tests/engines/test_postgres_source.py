@@ -267,7 +267,7 @@ def test_one_table_has_one_budget_whatever_its_address_looks_like(
         ):
             with pytest.raises(CatalogError, match="already protected as visits"):
                 db.protect("again", address, relation="clinic.visits", unit=None, budget=jali.Budget(1))
-            with pytest.raises(CatalogError, match="is protected, as visits"):
+            with pytest.raises(CatalogError, match="is protected as visits"):
                 db.publish("again", address, relation="clinic.visits")
 
 
