@@ -474,7 +474,7 @@ def test_few_marks_only_are_permuted() -> None:
     assert quantile(PermutedWeightedQuantile, high=FEW_MARKS - 1).top == FEW_MARKS - 1
     with pytest.raises(MechanismError, match=r"2\*\*16 grid points") as refused:
         quantile(PermutedWeightedQuantile, high=FEW_MARKS)
-    assert refused.value.remedy == "Take WeightedQuantile."
+    assert refused.value.remedy == "Use WeightedQuantile."
     assert quantile(WeightedQuantile, high=FEW_MARKS).top == FEW_MARKS
 
 
