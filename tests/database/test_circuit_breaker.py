@@ -13,6 +13,7 @@ from tests.database.clinic import open_clinic
 import jali
 from jali.engines.base import make_failure
 from jali.engines.duckdb import DuckDBEngine
+from jali.execution.data_guard import DataState
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
 
@@ -140,3 +141,77 @@ def test_so_is_what_lists_many_keys(db: jali.Database, monkeypatch: pytest.Monke
     with pytest.raises(jali.errors.Unsupported, match="cannot run this question on any data"):
         db.ask("SELECT day, COUNT(*) FROM days GROUP BY day", epsilon=1)
     assert db.receipts() == ()
+
+
+def held_at_reading(db: jali.Database, age: int, before: Any) -> jali.JaliError | None:
+    """Ask; when the question is paid and about to be read, do something else first."""
+
+    def watch(stage: str) -> None:
+        if stage == "reading":
+            before()
+
+    try:
+        db.ask(f"{COUNT} WHERE age > {age}", epsilon="1/10", on_stage=watch)
+    except jali.JaliError as problem:
+        return problem
+    return None
+
+
+def code(problem: jali.JaliError | None) -> str:
+    return "answered" if problem is None else str(problem.code)
+
+
+def test_a_table_that_is_closed_while_a_question_is_read_answers_nothing(db: jali.Database) -> None:
+    problem = held_at_reading(db, 1, lambda: db._guard.close("visits"))
+    assert code(problem) == "table-closed"
+    assert "Nothing was spent" not in str(problem)
+    (receipt,) = db.receipts()
+    assert receipt.state == "open"
+    db.tables.check("visits")
+    assert db.redeem(receipt.id).receipt == receipt.id
+
+
+def test_a_batch_that_was_paid_answers_nothing_of_a_closed_table(db: jali.Database) -> None:
+    def watch(stage: str) -> None:
+        if stage == "reading":
+            db._guard.close("visits")
+
+    with pytest.raises(jali.errors.EngineError, match="closed"), db.batch(epsilon="1/10", on_stage=watch) as batch:
+        batch.ask(COUNT)
+    assert [receipt.state for receipt in db.receipts()] == ["open"]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_of_two_questions_under_way_only_the_first_failure_tells_a_bit(
+    db: jali.Database, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    """The second one is told the same whether it failed on the data too or not."""
+    codes = []
+
+    def first() -> None:
+        with monkeypatch.context() as patch:
+            failing(patch, "engine")
+            codes.append(code(ask(db, 1)))
+        if fails:
+            failing(monkeypatch, "engine")
+
+    assert code(held_at_reading(db, 2, first)) == "table-closed"
+    assert codes == ["engine-failed"]
+    assert [receipt.state for receipt in db.receipts()] == ["open", "open"]
+    acts = [deed.about for deed in db.access.trail() if deed.act == "close table"]
+    assert len(acts) == 1
+
+
+def test_a_limit_of_time_does_not_reopen_what_a_failure_closed(db: jali.Database) -> None:
+    table = db.tables.find("visits")
+    assert db._guard._count_failure(table, "r1", "engine-failed")[1].closed == "failure"
+    before, after = db._guard._count_failure(table, "r2", "engine-time")
+    assert (before, after.closed, after.receipt) == (after, "failure", "r1")
+
+
+def test_a_table_that_was_never_checked_and_then_closed_is_not_opened_by_a_question(db: jali.Database) -> None:
+    table = db.tables.find("visits")
+    db._guard._put("visits", DataState(closed="failure"))
+    with pytest.raises(jali.errors.EngineError, match="closed"):
+        db._guard._check_first(table)
+    assert db.tables.state("visits").closed == "failure"

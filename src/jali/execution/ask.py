@@ -29,7 +29,7 @@ from jali.execution.accounts import (
     SubpopulationAccounts,
     find_hidden_accounts,
 )
-from jali.execution.data_guard import DataGuard, Declarations
+from jali.execution.data_guard import DataGuard, Declarations, refuse_closed
 from jali.execution.declared_tables import DeclaredState, DeclaredTables
 from jali.execution.measure import list_queries, measure
 from jali.execution.postprocess import Release, ReleasedGroups, list_groups
@@ -232,12 +232,16 @@ class QuestionRunner:
                 list_queries([plan]), plan.read, receipt, add_noise, watch.cancellation, latest
             )
 
-        def check(latest: tuple[Declaration, ...]) -> None:
-            # The data that was read is that of the version which is still the latest one now.
-            self.parts.check(plan, debits, DeclaredState({one.name: one for one in latest}))
-
         charged_apart = any(debit.part is not None for debit in debits)
-        stored = self.fulfil(receipt, draw, watch, check if charged_apart else None)
+
+        def check(latest: tuple[Declaration, ...]) -> None:
+            by_name = {one.name: one for one in latest}
+            refuse_closed(by_name, plan.read)
+            if charged_apart:
+                # The data that was read is that of the version which is still the latest one now.
+                self.parts.check(plan, debits, DeclaredState(by_name))
+
+        stored = self.fulfil(receipt, draw, watch, check)
         return ReleasedAnswer(answer_of(plan, receipt, stored, cached=False), text, stored)
 
     def fulfil(

@@ -20,6 +20,7 @@ from jali.engines.router import RowsByQuery
 from jali.errors import BudgetExceeded, LedgerError, QueryError
 from jali.execution.accounts import Accounts, find_hidden_accounts
 from jali.execution.ask import QuestionRunner, answer_of
+from jali.execution.data_guard import refuse_closed
 from jali.execution.declared_tables import DeclaredTables
 from jali.execution.intervals import GroupReader
 from jali.execution.measure import list_queries, measure
@@ -44,7 +45,7 @@ from jali.sql.printer import show_question
 
 if TYPE_CHECKING:
     from jali.answer import Answer
-    from jali.ledger import Ledger, Receipt
+    from jali.ledger import Declaration, Ledger, Receipt
 
 
 @dataclass(frozen=True)
@@ -225,7 +226,13 @@ class BatchRunner:
     def _run_plan(
         self, receipt: str, plan: BatchPlan, text: str, watch: RunContext
     ) -> ReleasedAnswer[BatchAnswer]:
-        stored = self._asking.fulfil(receipt, lambda: self._measure(plan, receipt, watch.cancellation), watch)
+        def check(latest: tuple[Declaration, ...]) -> None:
+            refuse_closed({one.name: one for one in latest}, plan.read)
+
+        def draw() -> str:
+            return self._measure(plan, receipt, watch.cancellation)
+
+        stored = self._asking.fulfil(receipt, draw, watch, check)
         return ReleasedAnswer(batch_of(plan, receipt, stored, cached=False), text, stored)
 
     def _measure(self, batch: BatchPlan, receipt: str, cancellation: Cancellation) -> str:

@@ -74,16 +74,30 @@ def name_state(table: str) -> str:
 
 def _find_state(declared: Declarations, table: str) -> DataState:
     found = declared.get(name_state(table))
-    return DataState() if found is None else DataState(**json.loads(found.body))
+    return _read_state(None if found is None else found.body)
+
+
+def _read_state(body: str | None) -> DataState:
+    return DataState() if body is None else DataState(**json.loads(body))
+
+
+def refuse_closed(declared: Declarations, tables: Sequence[Table | Public]) -> None:
+    """Refuse if one of the tables is closed.
+
+    Raises:
+        EngineError: with the code `table-closed`.
+    """
+    for table in tables:
+        if _find_state(declared, table.name).closed:
+            raise _build_closed_error(table)
 
 
 def _list_checked(declared: Declarations, tables: Sequence[Table | Public]) -> list[tuple[Source, str]]:
     """Return what is read of each table, with the state that was checked; refuse a closed table."""
+    refuse_closed(declared, tables)
     checked = []
     for table in tables:
         state = _find_state(declared, table.name)
-        if state.closed:
-            raise _build_closed_error(table)
         if state.fingerprint is not None:
             checked.append((table.read_from, state.fingerprint))
     return checked
@@ -178,6 +192,8 @@ class DataGuard:
         """Run the queries of a question in the state of its tables that was checked, and measure what they return.
 
         That is the state which was `declared` where the question was reserved just now; else it is looked up.
+        Whoever releases what was measured makes sure with `refuse_closed`, in the transaction of the release,
+        that no table was closed meanwhile: else each question under way when an engine failed would tell a bit.
         Whatever goes wrong is raised anew, as an error that does not depend on the data: the frames of the
         reading hold exact numbers. Where the data may be the cause, the tables are closed first.
         """
@@ -190,29 +206,50 @@ class DataGuard:
             told = EngineError("engine-failed-result")
         else:
             return found
-        self._count(tables, receipt, told.code)
-        raise told
+        raise self._count(tables, receipt, told)
 
-    def _count(self, tables: Sequence[Table | Public], receipt: str, code: str) -> None:
-        """Close the tables of a question that may have failed because of the data."""
-        if code not in (*_DATA, _TIME):
-            return
+    def _count(self, tables: Sequence[Table | Public], receipt: str, told: EngineError) -> EngineError:
+        """Close the tables of a question that may have failed because of the data, and return what is said.
+
+        Where one was closed already, that is all that is said: a question that did not fail is told the same.
+        """
+        if told.code not in (*_DATA, _TIME):
+            return told
+        earlier = None
         for table in tables:
             if isinstance(table, Public):
                 continue
-            state = self.state(table.name)
-            times = state.times + (code == _TIME)
-            closed = code in _DATA or times >= _TIMES
-            self._put(
-                table.name,
-                replace(state, times=times, closed="failure" if closed else state.closed, receipt=receipt),
-            )
-            if closed:
+            before, after = self._count_failure(table, receipt, told.code)
+            if before.closed:
+                earlier = earlier or table
+            elif after.closed:
                 self._ledger.access.act("jali", "close table", f"{table.name} after receipt {receipt}")
+        return told if earlier is None else _build_closed_error(earlier)
+
+    def _count_failure(self, table: Table, receipt: str, code: str) -> tuple[DataState, DataState]:
+        """Record a failure in one transaction; return the states before and after. A closed table stays as it is."""
+        states: list[DataState] = []
+
+        def change(body: str | None) -> str:
+            before = _read_state(body)
+            times = before.times + (code == _TIME)
+            failed = code in _DATA or times >= _TIMES
+            after = replace(before, times=times, closed="failure" if failed else "", receipt=receipt)
+            states[:] = [before, before if before.closed else after]
+            return _write_state(states[1])
+
+        self._ledger.amend(name_state(table.name), change)
+        return states[0], states[1]
 
     def _check_first(self, table: Table | Public) -> None:
         """Check a table that an earlier version declared, which kept no state. Once, for its first question."""
-        self.close(table.name)
+
+        def begin(body: str | None) -> str:
+            if _read_state(body) != DataState():
+                raise _build_closed_error(table)
+            return _write_state(DataState(closed="checking"))
+
+        self._ledger.amend(name_state(table.name), begin)
         try:
             fingerprint = self.check(table)
         except CatalogError:
@@ -224,7 +261,11 @@ class DataGuard:
         self.open(table, fingerprint)
 
     def _put(self, name: str, state: DataState) -> None:
-        self._ledger.declare(_PREFIX + name, json.dumps(asdict(state), sort_keys=True))
+        self._ledger.declare(name_state(name), _write_state(state))
+
+
+def _write_state(state: DataState) -> str:
+    return json.dumps(asdict(state), sort_keys=True)
 
 
 def _build_closed_error(table: Table | Public) -> EngineError:

@@ -136,8 +136,16 @@ class Ledger:
 
     def declare(self, name: str, body: str) -> Declaration:
         """Declare `body` under `name`. The same body again changes nothing; another makes a new version."""
+        return self.amend(name, lambda _: body)
+
+    def amend(self, name: str, change: Callable[[str | None], str]) -> Declaration:
+        """Declare what a change makes of the latest body under `name`, None if there is none, in one transaction.
+
+        What the change raises leaves everything as it was.
+        """
         with self._writing() as tables:
             old = tables.declaration(name) or Declaration(name, "", 0, 1)
+            body = change(old.body if old.version else None)
             if old.version and old.body == body:
                 return old
             new = replace(old, body=body, version=old.version + 1)

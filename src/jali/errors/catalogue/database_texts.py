@@ -309,8 +309,8 @@ TEXTS: Mapping[str, Text] = {
         "Nothing was published or lost; run `jali verify`, then try again.",
     ),
     "table-closed": Text(
-        "Table {table} is closed until its curator has checked it. Nothing was spent.",
-        "The curator must run: jali check DATABASE {table}",
+        "Table {table} is closed until its curator has checked it.",
+        "Nothing was spent. The curator must run: jali check DATABASE {table}",
     ),
     "table-name-of-stream": Text("A stream {stream} already exists.", "Choose another name for the table."),
     "table-without-frame": Text("Table {table} is read from {location}, not from a frame."),
