@@ -227,7 +227,7 @@ class DataGuard:
         return told if earlier is None else _build_closed_error(earlier)
 
     def _count_failure(self, table: Table, receipt: str, code: str) -> tuple[DataState, DataState]:
-        """Record a failure in one transaction; return the states before and after. A closed table stays as it is."""
+        """Record a failure in one transaction; return the states before and after. A closed one stays closed."""
         states: list[DataState] = []
 
         def change(body: str | None) -> str:

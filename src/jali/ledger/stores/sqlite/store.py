@@ -139,7 +139,7 @@ class SqliteStore:
             raise LedgerError("ledger-closed")
         if self._connection is None:
             self._connection = self._open_in_memory() if self._path is None else self._open_file(self._path)
-            # A database that nobody closes is closed when it is forgotten: Python 3.13 warns where a file stays open.
+            # What nobody closes is closed when it is forgotten: Python 3.13 warns of a file left open.
             weakref.finalize(self, self._connection.close).atexit = False
         if self._path is not None and self._identity != _identity(self._path):
             raise LedgerError("ledger-behind-replaced", ledger=self._path)
