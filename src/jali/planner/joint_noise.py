@@ -123,7 +123,7 @@ def build_coordinates(
     """Return the noise of measures that leave together, by their places."""
     reach = QuerySensitivity(aggregation, changes, times=times).joint
     joint = LInfinity(sensitivity=reach, epsilon=epsilon, dimension=len(times))
-    return {place: JointNoiseCoordinate(joint, i, times[place]) for i, place in enumerate(sorted(times))}
+    return JointNoiseCoordinate.build_all(joint, times)
 
 
 def find_block(part: MeasuredQuery) -> dict[int, Any]:

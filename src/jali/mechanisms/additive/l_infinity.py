@@ -6,7 +6,7 @@ A question measures each number of a group as one coordinate of the joint noise 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -166,6 +166,11 @@ class JointNoiseCoordinate(Measurement):
     joint: LInfinity
     place: int
     times: int
+
+    @classmethod
+    def build_all(cls, joint: LInfinity, times: Mapping[int, int]) -> dict[int, JointNoiseCoordinate]:
+        """Return the noise of the measures at some places, each multiplied by its whole number."""
+        return {place: cls(joint, i, times[place]) for i, place in enumerate(sorted(times))}
 
     @property
     def law(self) -> CoordinateLaw:
