@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from jali.catalog.columns import Field
 from jali.catalog.tables import Public, Source, Table
+from jali.catalog.validate import SERVED_FORMATS
 from jali.catalog.value_domain import Value
 from jali.engines.base import Cancellation, Resources, make_change_failure, make_failure
 from jali.errors import Unsupported
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 # What queries returned, by their SQL.
 RowsByQuery: TypeAlias = dict[str, list[tuple[Any, ...]]]
-
-_NAMES = {"postgres": "Postgres", "spark": "Spark"}
 
 
 class Router:
@@ -47,7 +46,7 @@ class Router:
 
     def of(self, source: Source) -> Engine:
         """Return the engine that reads a source."""
-        if source.format not in _NAMES:
+        if source.format not in SERVED_FORMATS:
             return self._duckdb
         if source.format not in self._others:
             self._others[source.format] = _open_engine(source.format, self._copies, self._resources)
@@ -56,7 +55,7 @@ class Router:
     def _of_all(self, tables: Iterable[Table | Public]) -> Engine:
         """Return the engine that reads all of these tables; refuse to read several at once."""
         places = {(table.source.format, table.source.location): table for table in tables}
-        elsewhere = [place for place in places if place[0] in _NAMES]
+        elsewhere = [place for place in places if place[0] in SERVED_FORMATS]
         if len(elsewhere) > 1 or (elsewhere and len(places) > 1):
             names = tuple(sorted(table.name for table in places.values())[:2])
             raise Unsupported("tables-apart", tables=names)

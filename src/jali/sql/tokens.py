@@ -14,6 +14,7 @@ from sqlglot import Dialect, Token, TokenType
 from sqlglot.errors import SqlglotError
 
 from jali.errors import Field, QueryError, Unsupported
+from jali.ir.functions.aggregate_functions import AGGREGATES
 from jali.sql.question_limits import DEFAULT, Limits, too_many_tokens
 
 DIALECT = Dialect.get_or_raise("duckdb")
@@ -92,13 +93,11 @@ class TokenizedText:
         return Unsupported(code, position=self.position(index), **fields)
 
 
+# Every aggregate, and the other names under which sqlglot reads one.
 _AGGREGATES = frozenset(
-    {"count", "count_if", "countif", "approx_count_distinct", "approx_distinct", "sum", "avg", "mean", "median"}
-    | {"min", "max", "mode", "variance", "variance_samp", "variance_pop", "var_samp", "var_pop", "stddev", "stdev"}
-    | {"stddev_samp", "stddev_pop", "covar_pop", "covar_samp", "corr", "regr_slope", "regr_intercept"}
-    | {"regr_count", "regr_avgx", "regr_avgy", "regr_sxx", "regr_syy", "regr_sxy", "regr_r2", "quantile"}
-    | {"quantile_cont", "quantile_disc", "approx_quantile", "approx_quantiles", "percentile_cont"}
-    | {"percentile_disc", "approx_top_k", "top_k", "histogram", "cdf"}
+    {"approx_count_distinct", "approx_distinct", "approx_quantile", "count_if", "countif", "mean"}
+    | {"percentile_cont", "percentile_disc", "quantile", "stddev", "stdev", "top_k"}
+    | {"variance", "variance_pop", "variance_samp", *AGGREGATES}
 )
 _OPENING_TOKENS = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
 _CLOSING_TOKENS = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
