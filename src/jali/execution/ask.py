@@ -241,11 +241,18 @@ class QuestionRunner:
                 # The data that was read is that of the version which is still the latest one now.
                 self.parts.check(plan, debits, DeclaredState(by_name))
 
-        stored = self.fulfil(receipt, draw, watch, check)
+        # What was declared when the question was reserved was admitted then.
+        seen = declared if watch.at_once and not charged_apart else None
+        stored = self.fulfil(receipt, draw, watch, check, seen)
         return ReleasedAnswer(answer_of(plan, receipt, stored, cached=False), text, stored)
 
     def fulfil(
-        self, receipt: str, draw: Callable[[], str], watch: RunContext, check: DeclarationCheck | None = None
+        self,
+        receipt: str,
+        draw: Callable[[], str],
+        watch: RunContext,
+        check: DeclarationCheck,
+        seen: Declarations | None = None,
     ) -> str:
         """Read the data, add the noise, store what was drawn, and only then let it leave.
 
@@ -254,7 +261,7 @@ class QuestionRunner:
         """
         watch.stage("reading")
         try:
-            return self._measure_and_release(receipt, draw, watch, check)
+            return self._measure_and_release(receipt, draw, watch, check, seen)
         except EngineError as problem:
             told: JaliError = problem.replace(advice=Phrase("receipt-stays-open", receipt=receipt))
         except LedgerError as problem:
@@ -263,7 +270,12 @@ class QuestionRunner:
         raise told
 
     def _measure_and_release(
-        self, receipt: str, draw: Callable[[], str], watch: RunContext, check: DeclarationCheck | None
+        self,
+        receipt: str,
+        draw: Callable[[], str],
+        watch: RunContext,
+        check: DeclarationCheck,
+        seen: Declarations | None,
     ) -> str:
         try:
             drawn = draw()
@@ -271,7 +283,7 @@ class QuestionRunner:
             watch.hold()
         if watch.cancellation.reason:
             raise make_failure(watch.cancellation.reason)
-        return self._ledger.release(receipt, drawn, check)
+        return self._ledger.release(receipt, drawn, check, seen)
 
     # Requests, and what the ledger knows of them.
 

@@ -313,15 +313,23 @@ class Ledger:
         self._settle(line)
         return Reservation(receipt, line.plan, line.answer, line.debits)
 
-    def release(self, receipt: str, answer: str, check: DeclarationCheck | None = None) -> str:
+    def release(
+        self,
+        receipt: str,
+        answer: str,
+        check: DeclarationCheck | None = None,
+        seen: Mapping[str, Declaration | None] | None = None,
+    ) -> str:
         """Store the answer of an open receipt and close it. Return the stored answer, whoever was first.
 
         The answer that is returned may leave; one that is not stored may not. `check` sees the declarations of
-        the same moment, and may refuse.
+        the same moment, and may refuse. It is not called if all of them are as they were `seen` before.
         """
         with self._writing() as tables:
             if check is not None:
-                check(self._read_declarations(tables))
+                latest = self._read_declarations(tables)
+                if seen is None or any(seen.get(one.name) != one for one in latest):
+                    check(latest)
             line = _find_line(tables, receipt, None)
             if line.answer is None:
                 release_answer(tables, receipt, answer)

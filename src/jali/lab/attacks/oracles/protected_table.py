@@ -162,7 +162,7 @@ class ForgetfulLedger(SqliteLedger):
         """Charge nothing."""
         return secrets.token_hex(16)
 
-    def release(self, _: str, answer: str, __: object = None) -> str:
+    def release(self, _: str, answer: str, *__: object) -> str:
         """Keep nothing."""
         return answer
 
