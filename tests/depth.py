@@ -25,7 +25,7 @@ DEPTH = int(os.environ.get("JALI_TEST_DEPTH", "1"))
 
 CASES = 4
 # What is promised by name, question by question and mechanism by mechanism.
-WHOLE = ("adversarial", "docs", "golden", "laws")
+WHOLE = ("adversarial", "docs", "frozen", "golden", "laws")
 
 deep = pytest.mark.deep
 """Mark a test that runs at depths above 1 only."""
