@@ -13,7 +13,7 @@ from jali.errors import CatalogError
 from jali.lab.attacks import Hadamard, LeastSquares, Replay, log, logs
 from jali.lab.attacks.staging import stage
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 KNOWN = Path(os.environ.get("JALI_DIFFIX") or ROOT.parent / "shared" / "data" / "diffix")
 ABSENT = f"the logs of Cohen and Nissim are not at {KNOWN}; JALI_DIFFIX may name another folder"
 MULTIPLIERS = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29)
