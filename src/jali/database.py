@@ -142,7 +142,7 @@ class Database:
             adjacency: "add-remove" or "replace-one".
             rows: A public guess of the number of rows, for forecasts only.
             relation: The table inside a DuckDB file or a database, if it has another name: "clinic.visits".
-            min_people: Show a group only when at least so many people stand behind it, decided privately.
+            min_people: Show a group only when at least this many people stand behind it, decided privately.
             unique: Whether nobody has two rows, as a PRIMARY KEY or UNIQUE constraint on the unit of a DuckDB or
                 Postgres table enforces: then rows need no weights.
             memory: Whose answers are recalled when somebody asks an equal question: "own", those of the analyst;
@@ -204,15 +204,15 @@ class Database:
     def prepare(self, table: str, *, on_stage: Stage | None = None) -> Table:
         """Write a private copy of a table on which a person's bound is a filter, and read it from now on.
 
-        It has the rows as they are now, numbered and ranked by person: docs/prepared.md. `refresh` writes it anew.
-        Questions that were answered before are answered anew, and paid anew.
+        It has the rows as they are now, numbered and ranked by person: docs/prepared.md. `refresh` writes it
+        again. Questions that were answered before are answered and charged again.
         """
         return self._tables.prepare(table, on_stage or ignore_stage)
 
     def refresh(self, table: str, *, on_stage: Stage | None = None) -> None:
-        """Say that the data of a table is new, so that questions are answered anew. Budgets never reset.
+        """Say that the data of a table is new, so that questions are answered again. Budgets never reset.
 
-        The data is read in full, and a prepared copy is written anew. Until that is done nobody can ask; if it is
+        The data is read in full, and a prepared copy is written again. Until that is done nobody can ask; if it is
         refused, the table stays closed: mend the data and refresh again (docs/cli.md). A table through which
         others reach their unit is refused if its key is no longer unique.
         """
@@ -254,7 +254,7 @@ class Database:
             delta: Pays for choosing groups that nobody declared, and for `min_people`.
             max_rows: For how many rows one person may count, where it is not the declared number.
             max_groups: In how many groups one person may count, where groups are chosen or people counted.
-            min_people: Show a group only when at least so many people stand behind it.
+            min_people: Show a group only when at least this many people stand behind it.
             part: The part of the table that it is about, as {"ward": "A"}: docs/questions.md, "Disjoint parts".
             within: Instead of a loss: how close every number is to come, in half-widths of its interval, in each
                 group; or for some outputs, `{"n": 20}`. The least loss for that is found, up to 1 %.
@@ -420,8 +420,8 @@ class Database:
             query: Follow a protected table, which pays: one time key, one number (docs/streams.md).
             key: With `query`: a unique column that names rows, where each row is a person.
             late: With `query`: how many ticks back to look for rows that came late; by default all.
-            last: Publish the number over the last so many ticks, not over all so far.
-            restart: Begin anew after so many ticks: 1 is the number of each tick by itself.
+            last: Publish the number over this many latest ticks, not over all so far.
+            restart: Begin again after this many ticks: 1 is the number of each tick by itself.
         """
         return self._all_streams().stream(name, StreamArguments(**declared))
 

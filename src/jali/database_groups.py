@@ -75,12 +75,12 @@ class DatabaseTables:
     def attach(self, table: str, frame: Any) -> None:
         """Give the in-memory frame of a table, or its Spark session, again, after the database was reopened.
 
-        Its values are copied. Other values than before are new data: questions are answered anew.
+        Its values are copied. Other values than before are new data: questions are answered again.
         """
         self._declared.attach(table, frame)
 
     def drop_prepared(self, table: str) -> Table:
-        """Delete the prepared copy of a table: questions read the source again, and are answered anew."""
+        """Delete the prepared copy of a table: questions read the source again, and are answered again."""
         return self._declared.drop_copy(table)
 
     if not TYPE_CHECKING:

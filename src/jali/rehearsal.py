@@ -27,7 +27,7 @@ _ROWS, _DECLARED, _MOST = 10_000, 100_000, 10_000_000
 class Rehearsal(Database):
     """A database of made-up rows with the declarations of a real one, in a folder that is deleted with it.
 
-    Budgets and grants begin anew, whatever was spent. Public tables are read as they are. Every answer says that
+    Budgets and grants begin again, whatever was spent. Public tables are read as they are. Every answer says that
     it is a rehearsal.
     """
 

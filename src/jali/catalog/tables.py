@@ -47,7 +47,7 @@ class Table:
     Attributes:
         unit: The column that names the person; None where each row is a person, or where `reach` tells the owner.
         reach: How the owner is found in another protected table.
-        min_people: A group is shown only when at least so many people stand behind it.
+        min_people: A group is shown only when at least this many people stand behind it.
         unique: Whether no two rows have the same unit, as a key of the source enforces.
         copy: The prepared copy that questions read instead of the source.
         memory: Whose answers are recalled when an equal question is asked: "own", or everybody's ("common"). It is

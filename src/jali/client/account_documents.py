@@ -22,17 +22,17 @@ def encode_remaining(remaining: Remaining) -> dict[str, str]:
     return {"epsilon": str(remaining.epsilon), "rho": str(remaining.rho), "delta": str(remaining.delta)}
 
 
-def decode_remaining(told: dict[str, str]) -> Remaining:
+def decode_remaining(reply: dict[str, str]) -> Remaining:
     """Return what `encode_remaining` wrote."""
     from jali.database import Remaining
 
-    return Remaining(*(read_rational(told[name]) for name in ("epsilon", "rho", "delta")))
+    return Remaining(*(read_rational(reply[name]) for name in ("epsilon", "rho", "delta")))
 
 
 def encode_remaining_with_decimals(remaining: Remaining) -> dict[str, Any]:
     """Return what is left, with decimals that never exceed it."""
-    told = encode_remaining(remaining)
-    return told | {"decimal": {name: decimal(Fraction(value)) for name, value in told.items()}}
+    reply = encode_remaining(remaining)
+    return reply | {"decimal": {name: decimal(Fraction(value)) for name, value in reply.items()}}
 
 
 def encode_budget(budget: Budget) -> dict[str, str]:
@@ -46,12 +46,12 @@ def encode_event(event: Event) -> dict[str, Any]:
     return {"epsilon": epsilon, "rho": str(event.rho), "delta": str(event.delta)}
 
 
-def decode_event(told: dict[str, Any]) -> Event:
+def decode_event(reply: dict[str, Any]) -> Event:
     """Return the loss that `encode_event` wrote."""
     from jali.privacy import Event
 
-    epsilon = None if told["epsilon"] is None else read_rational(told["epsilon"])
-    return Event(epsilon, read_rational(told["rho"]), read_rational(told["delta"]))
+    epsilon = None if reply["epsilon"] is None else read_rational(reply["epsilon"])
+    return Event(epsilon, read_rational(reply["rho"]), read_rational(reply["delta"]))
 
 
 def encode_account(account: Account) -> dict[str, Any]:
@@ -90,25 +90,25 @@ def encode_receipt(receipt: Receipt) -> dict[str, Any]:
     }
 
 
-def decode_receipt(told: dict[str, Any]) -> Receipt:
+def decode_receipt(reply: dict[str, Any]) -> Receipt:
     """Return the receipt that `encode_receipt` wrote."""
     # Read by clients only.
     from jali.ledger import Receipt
     from jali.ledger.ledger_records import ReceiptState
 
-    debits = tuple(_decode_debit(one) for one in told["debits"])
+    debits = tuple(_decode_debit(one) for one in reply["debits"])
     return Receipt(
-        told["receipt"], told["analyst"], ReceiptState(told["state"]), told["question"], debits, told["at"]
+        reply["receipt"], reply["analyst"], ReceiptState(reply["state"]), reply["question"], debits, reply["at"]
     )
 
 
-def _decode_debit(told: dict[str, Any]) -> Debit:
+def _decode_debit(reply: dict[str, Any]) -> Debit:
     from jali.ledger import Debit, DebitSubpopulation
 
-    part = told.get("part")
+    part = reply.get("part")
     return Debit(
-        told["account"],
-        decode_event(told),
+        reply["account"],
+        decode_event(reply),
         None if part is None else DebitSubpopulation(part["scheme"], part["key"]),
     )
 
@@ -119,5 +119,5 @@ def _encode_subpopulation(debit: Debit) -> dict[str, Any]:
 
 def encode_token(token: Token) -> dict[str, Any]:
     """Return what may be told of a token."""
-    told = {"token": token.id, "name": token.name, "role": token.role.value}
-    return told | {"made": token.at, "expires": token.expires, "state": token.state}
+    reply = {"token": token.id, "name": token.name, "role": token.role.value}
+    return reply | {"made": token.at, "expires": token.expires, "state": token.state}

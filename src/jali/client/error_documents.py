@@ -49,23 +49,23 @@ _CLASSES: dict[str, type[JaliError]] = {
 }
 
 
-def decode_error(told: dict[str, Any]) -> JaliError:
+def decode_error(reply: dict[str, Any]) -> JaliError:
     """Return the error of an envelope; one that only a server has is a plain JaliError."""
-    kind, place = str(told.get("type", "")), told.get("position")
+    kind, place = str(reply.get("type", "")), reply.get("position")
     position = None if place is None else (int(place[0]), int(place[1]))
-    code = str(told.get("code", ""))
+    code = str(reply.get("code", ""))
     try:
-        return _rebuild_error(code, kind, position, told["fields"])
+        return _rebuild_error(code, kind, position, reply["fields"])
     except (KeyError, TypeError, ValueError, AttributeError):
         # A server of another version: its code is not known here, or its text names other fields.
-        message, advice = str(told.get("message", "")), told.get("remedy") or ""
+        message, advice = str(reply.get("message", "")), reply.get("remedy") or ""
         return _CLASSES.get(kind, JaliError)(
             "server-said", position=position, server_code=code, message=message, advice=advice
         )
 
 
-def _rebuild_error(code: str, kind: str, position: tuple[int, int] | None, told: dict[str, Any]) -> JaliError:
-    fields: dict[str, Any] = {name: decode_field(value) for name, value in told.items()}
+def _rebuild_error(code: str, kind: str, position: tuple[int, int] | None, reply: dict[str, Any]) -> JaliError:
+    fields: dict[str, Any] = {name: decode_field(value) for name, value in reply.items()}
     if kind == BudgetExceeded.__name__:
         return BudgetExceeded(**fields)
     if missing := load_texts()[code].fields - {ADVICE} - fields.keys():

@@ -44,13 +44,13 @@ class ServerConnection:
 
         A server that takes longer says so with the receipt. Who stops waiting loses nothing: it is redeemable.
         """
-        status, told = self._request("POST", path, parameters, document)
+        status, reply = self._request("POST", path, parameters, document)
         pause = _PAUSE
         while status == _ACCEPTED:
             time.sleep(pause)
             pause = min(_LONGEST_PAUSE, 1.5 * pause)
-            status, told = self._request("GET", f"/receipts/{told['receipt']}/answer", {"release": True}, None)
-        return told
+            status, reply = self._request("GET", f"/receipts/{reply['receipt']}/answer", {"release": True}, None)
+        return reply
 
     def _request(
         self, method: str, path: str, parameters: dict[str, Any], document: dict[str, Any] | None
@@ -59,16 +59,16 @@ class ServerConnection:
 
         try:
             response = self._client.request(method, _API + path, params=parameters, json=document)
-            told = response.json()
+            reply = response.json()
         except httpx.HTTPError:
             raise JaliError("server-silent", address=settle(self._client.base_url)) from None
         except ValueError:
-            told = None
-        if not isinstance(told, dict):
+            reply = None
+        if not isinstance(reply, dict):
             raise JaliError("server-not-jali", address=settle(self._client.base_url))
-        if "error" in told and response.is_error:
-            raise decode_error(told["error"])
-        return response.status_code, told
+        if "error" in reply and response.is_error:
+            raise decode_error(reply["error"])
+        return response.status_code, reply
 
 
 def open_connection(address: str, token: str) -> ServerConnection:

@@ -83,8 +83,8 @@ class RemoteTables:
 
     def list(self) -> tuple[Table, ...]:
         """Return the protected tables as they are declared, without the curator's folders."""
-        told = self._wire.get("/tables", declarations=True)["declarations"]
-        return tuple(PLANS.decode(text) for text in told)
+        reply = self._wire.get("/tables", declarations=True)["declarations"]
+        return tuple(PLANS.decode(text) for text in reply)
 
     def partition_keys(self, table: str, by: str) -> tuple[Value, ...]:
         """Return the keys of the subpopulations of a table by an expression. They are declared, not read."""
@@ -150,8 +150,8 @@ class RemoteDatabase:
         """Answer a question."""
         if on_stage is not None:
             on_stage("asking the server")
-        told = self._wire.answer("/ask", encode_question(question, terms) | {"release": True})
-        return _build_answer(told)
+        reply = self._wire.answer("/ask", encode_question(question, terms) | {"release": True})
+        return _build_answer(reply)
 
     def explain(
         self,
@@ -161,9 +161,9 @@ class RemoteDatabase:
         **terms: Unpack[TermArguments],
     ) -> Plan:
         """Plan a question. Free."""
-        told = self._wire.post("/explain", encode_question(question, terms), plan=True)
-        known: Plan = PLANS.decode(told["plan"])
-        return replace(known, leaves=tuple((name, left) for name, left in told["leaves"]))
+        reply = self._wire.post("/explain", encode_question(question, terms), plan=True)
+        known: Plan = PLANS.decode(reply["plan"])
+        return replace(known, leaves=tuple((name, left) for name, left in reply["leaves"]))
 
     def batch(
         self,
@@ -183,9 +183,9 @@ class RemoteDatabase:
             return said | {"agree": agree, "questions": [_encode_wanted(one) for one in wanted]}
 
         def plan(wanted: list[BatchQuestion]) -> BatchPlan:
-            told = self._wire.post("/batch/explain", document(wanted))
-            known: BatchPlan = BATCHES.decode(told["plan"])
-            return replace(known, leaves=tuple((name, left) for name, left in told["leaves"]))
+            reply = self._wire.post("/batch/explain", document(wanted))
+            known: BatchPlan = BATCHES.decode(reply["plan"])
+            return replace(known, leaves=tuple((name, left) for name, left in reply["leaves"]))
 
         def ask(wanted: list[BatchQuestion], _: BatchPlan) -> BatchAnswer:
             return _build_batch(self._wire.answer("/batch", document(wanted) | {"release": True}))
@@ -204,11 +204,11 @@ class RemoteDatabase:
     ) -> Removed:
         """Estimate what clamping and bounding take from a question."""
         terms: TermArguments = {"epsilon": epsilon, "rho": rho, "max_rows": max_rows}
-        told = self._wire.post("/removed", encode_question(question, terms))
+        reply = self._wire.post("/removed", encode_question(question, terms))
         clamped, bounded = (
-            None if told[name] is None else self.redeem(told[name]) for name in ("clamped", "bounded")
+            None if reply[name] is None else self.redeem(reply[name]) for name in ("clamped", "bounded")
         )
-        return Removed(clamped, bounded, told["max_rows"], told["reach"], tuple(told["notes"]))
+        return Removed(clamped, bounded, reply["max_rows"], reply["reach"], tuple(reply["notes"]))
 
     @property
     def tables(self) -> RemoteTables:
@@ -229,13 +229,13 @@ class RemoteDatabase:
     ) -> Remaining:
         """Return the largest loss that a further question would be granted."""
         said = {} if part is None else {"part": json.dumps(encode_part(part))}
-        told = self._wire.get(f"/budgets/{table}", **said)
-        return decode_remaining(told)
+        reply = self._wire.get(f"/budgets/{table}", **said)
+        return decode_remaining(reply)
 
     def receipts(self, *, analyst: str | None = None) -> tuple[Receipt, ...]:  # noqa: ARG002
         """Return the latest thousand receipts of whom the token is, oldest first."""
-        told = self._wire.get("/receipts", most=1000)["receipts"]
-        return tuple(decode_receipt(one) for one in reversed(told))
+        reply = self._wire.get("/receipts", most=1000)["receipts"]
+        return tuple(decode_receipt(one) for one in reversed(reply))
 
     def redeem(self, receipt: str, *, analyst: str | None = None, on_stage: Stage | None = None) -> Answer:  # noqa: ARG002
         """Give the one answer that a receipt stands for."""
@@ -256,23 +256,23 @@ def _encode_wanted(wanted: BatchQuestion) -> dict[str, Any]:
     return encode_question(wanted.question, wanted.given) | {"weight": encode_number(wanted.weight)}
 
 
-def _build_answer(told: dict[str, Any]) -> Answer:
-    found = _build_release(told)
+def _build_answer(reply: dict[str, Any]) -> Answer:
+    found = _build_release(reply)
     if not isinstance(found, Answer):
         raise QueryError("receipt-of-a-batch", receipt=found.receipt)
     return found
 
 
-def _build_batch(told: dict[str, Any]) -> BatchAnswer:
-    found = _build_release(told)
+def _build_batch(reply: dict[str, Any]) -> BatchAnswer:
+    found = _build_release(reply)
     if isinstance(found, Answer):
         raise QueryError("receipt-not-of-a-batch", receipt=found.receipt)
     return found
 
 
-def _build_release(told: dict[str, Any]) -> Answer | BatchAnswer:
-    release = told["release"]
-    return read_released(release["plan"], told["receipt"], release["drawn"], cached=told["cached"]).answer
+def _build_release(reply: dict[str, Any]) -> Answer | BatchAnswer:
+    release = reply["release"]
+    return read_released(release["plan"], reply["receipt"], release["drawn"], cached=reply["cached"]).answer
 
 
 TOKEN_VARIABLE = "JALI_TOKEN"

@@ -7,7 +7,7 @@ debited durably before any data is read, and what was measured is stored before 
 
 A question takes two transactions of the ledger that read, and two that write. The first read gives all that is
 declared, the second all that is known of the question. The reservation makes sure that nothing of it was declared
-anew since; the release, that a subpopulation is still the one that was charged.
+again since; the release, that no table was closed and that a subpopulation is still the one that was charged.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from jali.ledger.ledger import DeclarationCheck
     from jali.planner.batch import BatchPlan
 
-# How often a question is begun while tables are declared anew.
+# How often a question is begun while tables are declared again.
 _TRIES = 3
 
 
@@ -150,7 +150,7 @@ class QuestionRunner:
         """Plan a question, and recall its answer or reserve its loss. No data is read.
 
         A receipt of it that is being answered now, in `working`, is the one that is returned. Where a table is
-        declared anew meanwhile, the question begins anew.
+        declared again meanwhile, the question begins again.
         """
         stage("planning")
         for _ in range(_TRIES):
@@ -263,11 +263,11 @@ class QuestionRunner:
         try:
             return self._measure_and_release(receipt, draw, watch, check, seen)
         except EngineError as problem:
-            told: JaliError = problem.replace(advice=Phrase("receipt-stays-open", receipt=receipt))
+            error: JaliError = problem.replace(advice=Phrase("receipt-stays-open", receipt=receipt))
         except LedgerError as problem:
-            told = problem.replace(advice=Phrase("receipt-stays-open", receipt=receipt))
-        # Raised anew: a traceback into the reading would carry exact or unreleased numbers in its frames.
-        raise told
+            error = problem.replace(advice=Phrase("receipt-stays-open", receipt=receipt))
+        # Raised again: a traceback into the reading would carry exact or unreleased numbers in its frames.
+        raise error
 
     def _measure_and_release(
         self,

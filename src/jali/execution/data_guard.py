@@ -194,37 +194,37 @@ class DataGuard:
         That is the state which was `declared` where the question was reserved just now; else it is looked up.
         Whoever releases what was measured makes sure with `refuse_closed`, in the transaction of the release,
         that no table was closed meanwhile: else each question under way when an engine failed would tell a bit.
-        Whatever goes wrong is raised anew, as an error that does not depend on the data: the frames of the
+        Whatever goes wrong is raised again, as an error that does not depend on the data: the frames of the
         reading hold exact numbers. Where the data may be the cause, the tables are closed first.
         """
         try:
             checked = _list_checked(self._read() if declared is None else declared, tables)
             found = measure(run_unchanged(self._engine, queries, checked, cancellation))
         except EngineError as problem:
-            told = problem.like(EngineError)
+            error = problem.like(EngineError)
         except Exception:
-            told = EngineError("engine-failed-result")
+            error = EngineError("engine-failed-result")
         else:
             return found
-        raise self._count(tables, receipt, told)
+        raise self._count(tables, receipt, error)
 
-    def _count(self, tables: Sequence[Table | Public], receipt: str, told: EngineError) -> EngineError:
+    def _count(self, tables: Sequence[Table | Public], receipt: str, error: EngineError) -> EngineError:
         """Close the tables of a question that may have failed because of the data, and return what is said.
 
         Where one was closed already, that is all that is said: a question that did not fail is told the same.
         """
-        if told.code not in (*_DATA, _TIME):
-            return told
+        if error.code not in (*_DATA, _TIME):
+            return error
         earlier = None
         for table in tables:
             if isinstance(table, Public):
                 continue
-            before, after = self._count_failure(table, receipt, told.code)
+            before, after = self._count_failure(table, receipt, error.code)
             if before.closed:
                 earlier = earlier or table
             elif after.closed:
                 self._ledger.access.act("jali", "close table", f"{table.name} after receipt {receipt}")
-        return told if earlier is None else _build_closed_error(earlier)
+        return error if earlier is None else _build_closed_error(earlier)
 
     def _count_failure(self, table: Table, receipt: str, code: str) -> tuple[DataState, DataState]:
         """Record a failure in one transaction; return the states before and after. A closed one stays closed."""

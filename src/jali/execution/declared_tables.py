@@ -274,7 +274,7 @@ class DeclaredTables:
     def refresh(self, name: str, stage: Callable[[str], None]) -> None:
         """Mark the data of a table as new, and check it. Until then no question is answered.
 
-        A prepared copy is written anew. A refusal leaves the table closed.
+        A prepared copy is written again. A refusal leaves the table closed.
         """
         found = self.find_protected(name)
         self._guard.close(found.name)

@@ -133,7 +133,7 @@ class AnchorFile:
             pass  # yet another process has shortened it
 
     def renew(self, anchored: AnchoredHead) -> None:
-        """Write the file anew, with one head."""
+        """Write the file again, with one head."""
         with self._translate_errors():
             self._replace(anchored)
 

@@ -132,7 +132,7 @@ class Anchor(Protocol):
         """Keep a head: on disk when this returns, if it is to be durable."""
 
     def renew(self, anchored: AnchoredHead) -> None:
-        """Begin anew with a head and all sums: what was kept before no longer counts."""
+        """Begin again with a head and all sums: what was kept before no longer counts."""
 
 
 class Anchors:
@@ -171,7 +171,7 @@ class Anchors:
             anchor.write(anchored, durable=durable)
 
     def renew(self, anchored: AnchoredHead) -> None:
-        """Begin anew everywhere."""
+        """Begin again everywhere."""
         for anchor in self.all:
             anchor.renew(anchored)
 

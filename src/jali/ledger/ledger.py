@@ -114,7 +114,7 @@ class Ledger:
         self.declare(DECLARED, place)
 
     def renew_anchors(self) -> None:
-        """Begin all anchors anew with the head as it is: what they knew before no longer counts."""
+        """Begin all anchors again with the head as it is: what they knew before no longer counts."""
         found = self.verify()
         if found.problems:
             raise make_damage_error("damage-found", problem=found.problems[0].rstrip("."))

@@ -39,7 +39,7 @@ class Declaration:
 
 
 class DeclarationsChanged(Exception):  # noqa: N818 - of the ledger, not a mishap
-    """Something was declared anew since the caller has read it: nothing was charged. Read it again."""
+    """Something was declared again since the caller has read it: nothing was charged. Read it again."""
 
 
 MAX_ATTEMPTS = 5

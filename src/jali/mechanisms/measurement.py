@@ -2,7 +2,7 @@
 
 Planner, execution, forecast and explanation ask a measurement and test for no class, so that one more of them
 is one file and one entry in `planner_registry`. A `MeasurementSensitivity` says how far one privacy unit moves
-what is measured; the planner derives it anew from the engine's query. So the loss of a measurement is that of
+what is measured; the planner derives it again from the engine's query. So the loss of a measurement is that of
 the noise it will add, not what somebody meant to spend.
 """
 

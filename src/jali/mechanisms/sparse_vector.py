@@ -98,7 +98,7 @@ class AboveThreshold(PureMechanism, ThresholdComparison):
         return self._firsts(value, 1, threshold=threshold, bits=bits)[0]
 
     def start(self, *, threshold: Any = 0, bits: BitSource | None = None) -> Watch:
-        """Start to ask one value at a time; every start spends the loss anew."""
+        """Start to ask one value at a time; every start spends the loss again."""
         return Watch(self, self.loss, threshold=threshold, bits=bits)
 
     def sample(
@@ -250,7 +250,7 @@ class SparseVector(ThresholdComparison):
         return self._patterns(value, 1, threshold=threshold, bits=bits)[0]
 
     def start(self, *, threshold: Any = 0, bits: BitSource | None = None) -> Watch:
-        """Start to ask one value at a time; every start spends the loss anew."""
+        """Start to ask one value at a time; every start spends the loss again."""
         return Watch(self, self.loss, threshold=threshold, bits=bits, answer_scale=self.answer_scale)
 
     def sample(

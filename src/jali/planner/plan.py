@@ -1,6 +1,6 @@
 """The plan: everything that is decided about a question before any data is read.
 
-Its loss is computed again from the noise that will be added and from sensitivities derived anew.
+Its loss is computed again from the noise that will be added and from sensitivities derived again.
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ def _list_sensitivities(plan: Plan, moved: int) -> list[QuerySensitivity]:
 def check_loss(plan: Plan) -> None:
     """Stop if the noise that will be added does not pay for the loss that will be charged.
 
-    The loss is computed again from the scales of the noise and from sensitivities derived anew; a plan whose
+    The loss is computed again from the scales of the noise and from sensitivities derived again; a plan whose
     parts do not fit each other never runs.
     """
     _check_parts(plan)

@@ -66,7 +66,7 @@ def _rho(epsilon: Decimal, log_delta: Decimal, position: Decimal) -> Decimal:
     """Return (epsilon + (ln delta + ln b - a ln(1-1/a)) / b) / a for b = a-1 = exp(position), rounded down."""
     b = position.exp()
     a = b + 1
-    # The order is the decimal b, whose logarithm is taken anew: any order is valid, if it is used consistently.
+    # The order is the decimal b, whose logarithm is taken again: any order is valid, if it is used consistently.
     logs = log_delta + b.ln() - a * (b / a).ln()
     size = epsilon + (abs(log_delta) + abs(b.ln()) + abs(a * (b / a).ln())) / b
     return (epsilon + logs / b - size * _SLACK) / a

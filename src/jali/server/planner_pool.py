@@ -203,7 +203,7 @@ class PlannerPool:
         return QueryError("planning-too-large")
 
     def _find_digest(self, catalog: Catalog) -> bytes:
-        """Return what tells catalogs apart. Tables that are not declared anew are the same objects."""
+        """Return what tells catalogs apart. Tables that are not declared again are the same objects."""
         key = tuple(id(table) for table in catalog.tables)
         with self._lock:
             known = self._digests.get(key)

@@ -133,7 +133,7 @@ def choose(
         memory: How many numbers a running stream may keep, for each key.
         by: What is to be small: the "largest" standard deviation over all ticks, or the "rms" of all.
         last: The values are over the last `last` ticks, not over all so far. Then, and with
-        restart: where sums begin anew after a number of ticks, the counter has no end, whatever the horizon is.
+        restart: where sums begin again after a number of ticks, the counter has no end, whatever the horizon is.
 
     Of counters within 1 % of the least error the one that keeps the fewest numbers is taken.
 

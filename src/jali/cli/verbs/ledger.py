@@ -162,10 +162,10 @@ def _format_receipts(receipts: Sequence[Receipt], ink: Ink) -> str:
 
 
 def _format_cost(receipt: Receipt) -> str:
-    """Write what a question cost; where tables paid differently, the dearest and that there are others."""
+    """Write what a question cost; where tables were charged differently, the largest amount, marked as such."""
     events = {debit.event for debit in receipt.debits}
-    dearest = max(events, key=lambda event: event.amount)
-    return f"{dearest}, less elsewhere" if len(events) > 1 else str(dearest)
+    largest = max(events, key=lambda event: event.amount)
+    return f"{largest}, less elsewhere" if len(events) > 1 else str(largest)
 
 
 def _shorten_question(question: str) -> str:

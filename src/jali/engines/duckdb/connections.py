@@ -89,7 +89,7 @@ class Instance:
         execute("RESET threads" if resources.threads is None else f"SET threads = {resources.threads}")
 
     def attach(self, source: Source) -> None:
-        """Attach a DuckDB file, anew where another one is in its place."""
+        """Attach a DuckDB file; attach again if another one has taken its place."""
         status = Path(source.location).stat()
         file = status.st_dev, status.st_ino
         if self._attached.get(source.location) == file:

@@ -62,7 +62,7 @@ class PostgresConnections:
         with suppress(Exception):
             connection.execute("SET default_transaction_read_only = off")
             connection.execute(f"VACUUM {relation}".encode())
-        # It was changed, and is opened anew.
+        # It was changed, and is opened again.
         connection.close()
 
     def close(self) -> None:

@@ -98,7 +98,7 @@ class Postgres(Dialect):
         return f"(CASE WHEN {name} BETWEEN {low} AND {high} THEN {name} END)"
 
     def counts_by_window(self, table: Table | None) -> bool:
-        """Count rows beside them: for a join every worker would count everybody anew (docs/benchmarks.md)."""
+        """Count rows beside them: for a join every worker would count everybody again (docs/benchmarks.md)."""
         del table
         return True
 

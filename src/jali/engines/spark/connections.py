@@ -88,7 +88,7 @@ SETTINGS = {
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.sql.adaptive.enabled": "true",
-    # A prepared copy lies in buckets, each in one file, in the order of people: nothing is moved or sorted anew.
+    # A prepared copy lies in buckets, each in one file, in the order of people: nothing is moved or sorted again.
     "spark.sql.sources.bucketing.enabled": "true",
     "spark.sql.sources.bucketing.autoBucketedScan.enabled": "true",
     "spark.sql.legacy.bucketedTableScan.outputOrdering": "true",
@@ -149,7 +149,7 @@ def _connect(address: str) -> Any:
 
 
 def is_ours(session: SparkSession) -> bool:
-    """Say whether a session is still there, with our settings: a server may have ended it, or begun anew."""
+    """Say whether a session is still there, with our settings: a server may have ended it, or begun again."""
     try:
         return is_here(session) or all(session.conf.get(name) == SETTINGS[name] for name in _TOLD)
     except Exception:

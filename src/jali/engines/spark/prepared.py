@@ -66,7 +66,7 @@ def register(session: SparkSession, table: Table) -> bool:
             return False
         if not _has_columns(session, name, table):
             _create(session, name, table, folder)
-    # Another process may have written it anew since its files were listed.
+    # Another process may have written it again since its files were listed.
     session.catalog.refreshTable(name)
     return _has_columns(session, name, table)
 

@@ -2,7 +2,7 @@ r"""Regular expressions of RE2 as those of Java that match the same texts, as fa
 
 Java searches by trial and error: a pattern that repeats a group may take it forever, or end it on one long text,
 which would tell of that text. Only characters are repeated here, and a group a few times. Classes are written
-out, as both libraries have their own idea of \s, \b and the dot. What has no twin is refused.
+out, as both libraries have their own idea of \s, \b and the dot. What has no counterpart is refused.
 """
 
 from __future__ import annotations

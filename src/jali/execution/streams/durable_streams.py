@@ -208,7 +208,7 @@ class DurableStreams:
 
 
 def _raise_anew(action: Callable[[], _T]) -> _T:
-    """Run a step of the ledger; raise its errors anew, as the frames they come from hold items and exact sums."""
+    """Run a step of the ledger; raise its errors again, as the frames they come from hold items and exact sums."""
     try:
         return action()
     except LedgerError as problem:

@@ -227,7 +227,7 @@ class NearestPoint:
 def find_nearest_point(subsets: Subsets, answers: Doubles, width: float, *, steps: int) -> NearestPoint:
     """Minimise the sum of squares by which A x leaves the slabs |A x - answers| <= width, where 0 <= x <= 1.
 
-    By the accelerated gradient steps of Beck and Teboulle 2009 (FISTA), which begin anew whenever they go
+    By the accelerated gradient steps of Beck and Teboulle 2009 (FISTA), which begin again whenever they go
     uphill (O'Donoghue and Candes 2015). A random matrix of zeros and ones has one singular value of about
     sqrt(m n) / 2, along the mean of x, and the others up to (sqrt(m) + sqrt(n)) / 2. So the mean is taken out
     of A, and the number of ones is a variable of its own: steps can be n / (1 + sqrt(n/m))^2 times as long, and

@@ -40,7 +40,7 @@ class Averaging(Reconstruction):
 
     Attributes:
         repeats: How often each question is asked; by default until 99 % of the medians are exact counts.
-        same_words: Whether the question is repeated word by word, and not worded anew each time.
+        same_words: Whether the question is repeated word by word, and not in new words each time.
     """
 
     repeats: int | None = None

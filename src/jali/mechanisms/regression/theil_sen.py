@@ -48,7 +48,7 @@ PersonPairs: TypeAlias = tuple[tuple[int, int], ...]
 def random_orders(rows: int, people: int, bits: BitSource) -> OrderIndices:
     """Return independent uniform random orders of 0 .. people - 1, one in each row.
 
-    An order is that of random words, all of which are drawn anew if any two of a row are equal.
+    An order is that of random words, all of which are drawn again if any two of a row are equal.
 
     Guarantee:
         Every order has the same probability, and so has every matching that `sides_of` makes of it.

@@ -1,7 +1,7 @@
 """Attack Jali itself, through its public interface, with its ledger or without.
 
 Three oracles ask about a `ProtectedTable`: counts over subsets of people, the counts of attributes in a group, and
-counts by conditions, for the attack on sticky noise: here noise is drawn anew, and counted.
+counts by conditions, for the attack on sticky noise: here each answer has fresh noise, and is charged.
 """
 
 from __future__ import annotations

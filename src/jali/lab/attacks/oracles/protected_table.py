@@ -176,7 +176,7 @@ class ProtectedTable:
     """The table, declared as any curator would, with a row for each person; it is gone when nobody needs it.
 
     Answers are exact numbers plus exact noise. Where the promise is kept the ledger counts, and equal questions
-    have one answer, which costs nothing the second time. Otherwise everything is answered, always anew.
+    have one answer, which costs nothing the second time. Otherwise every question is answered with fresh noise.
     """
 
     def __init__(

@@ -187,9 +187,9 @@ class IntegerProgram:
 
     def copy(self) -> IntegerProgram:
         """Return a program to add constraints to, which leaves this one as it is."""
-        twin = copy.copy(self)
-        twin.__dict__ = {name: list(value) for name, value in self.__dict__.items()}
-        return twin
+        copied = copy.copy(self)
+        copied.__dict__ = {name: list(value) for name, value in self.__dict__.items()}
+        return copied
 
     def add_unknown(self, *, most: float = 1.0, cost: float = 0.0, whole: bool = True) -> int:
         """Add an unknown from 0 to `most`, and return its number."""

@@ -52,7 +52,7 @@ class SparseVectorVariant:
         value_scale: The Laplace noise on each value; 0: none.
         cutoff: How many values above the threshold end it; None: it never ends.
         threshold: The threshold.
-        redraws: Whether the threshold's noise is drawn anew after each value above it.
+        redraws: Whether the threshold's noise is drawn again after each value above it.
         tells: Whether the noisy value that was compared is released.
     """
 

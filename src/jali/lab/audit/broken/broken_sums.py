@@ -33,7 +33,7 @@ def charge_once(stream: Sequence[int]) -> LogMasses:
 
 
 def redraw_noise(stream: Sequence[int]) -> LogMasses:
-    """Add the noise of a tree over three ticks, of two levels, and draw it anew for every value that is read.
+    """Add the noise of a tree over three ticks, of two levels, and draw it again for every value that is read.
 
     The first two values are one node each, the third one is a node of two ticks and one of a single tick.
     """

@@ -25,7 +25,7 @@ Function: TypeAlias = Callable[[Any], Any]
 
 _TOLERANCE = 1e-9
 _TRIES = 2_000
-# How often a search climbs on from the best pair before it starts anew, and how far it moves a number.
+# How often a search climbs on from the best pair before it starts again, and how far it moves a number.
 _PATIENCE = 50
 _STRIDES = (0.5, 0.1, 0.01)
 _ORDERS = (1, 2, math.inf)
@@ -158,7 +158,7 @@ def searched_sensitivity(
     """Return the largest change of a function between neighbours that a search finds.
 
     It looks at all given pairs and at tables at the ends of the range, then climbs: it moves one number at a time,
-    keeps what is larger, and starts anew where it gets no further.
+    keeps what is larger, and starts again where it gets no further.
 
     Args:
         function: A statistic of a table, without noise: a number, or an array of them.

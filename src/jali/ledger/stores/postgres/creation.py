@@ -108,7 +108,7 @@ _ADDED = {
 
 
 def marks() -> Iterator[str]:
-    """Yield the statements that say what this is. The name is random: a ledger made anew is another one."""
+    """Yield the statements that say what this is. The name is random: each new ledger is another one."""
     yield f"INSERT INTO meta VALUES ('application', 'Jali'), ('schema', '{VERSION}')"
     yield f"INSERT INTO meta VALUES ('ledger', '{secrets.token_hex(16)}')"
 

@@ -67,7 +67,7 @@ class ConnectionPool:
         return None
 
     def connect(self) -> Connection[Row]:
-        """Connect anew."""
+        """Connect again."""
         import psycopg
 
         options: dict[str, Any] = {**_ALIVE, "tcp_user_timeout": int(1000 * self._patience)}

@@ -99,7 +99,7 @@ class PostgresSession:
         return found
 
     def _settings(self) -> str:
-        """Set everything anew in each transaction: whoever pools connections may mix up their sessions."""
+        """Set everything again in each transaction: whoever pools connections may mix up their sessions."""
         path = creation.search_path(self.address.schema)
         return (
             f"SELECT set_config('search_path', '{path}', true),"

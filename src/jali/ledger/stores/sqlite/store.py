@@ -107,7 +107,7 @@ class SqliteStore:
 
     @contextmanager
     def _fresh(self) -> Iterator[None]:
-        """After a failure of the disk or of locks, connect anew: the old connection may hold locks for ever."""
+        """After a failure of the disk or of locks, connect again: the old connection may hold locks for ever."""
         try:
             yield
         except LedgerError as error:
