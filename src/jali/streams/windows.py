@@ -353,7 +353,7 @@ class _LastBlock(EpochMemory):
 
 @dataclass(frozen=True)
 class Window:
-    """The last `ticks` ticks, at every tick; or windows that follow each other, each of which begins again.
+    """The last `ticks` ticks, at every tick; or windows that follow each other, each of which begins anew.
 
     Attributes:
         ticks: How many ticks it has.
@@ -361,7 +361,7 @@ class Window:
 
     Example:
         >>> str(Window.read(last=7, restart=None)), str(Window.read(last=None, restart=7))
-        ('over the last 7 ticks', 'from tick 1, 8, 15, ... again')
+        ('over the last 7 ticks', 'from tick 1, 8, 15, ... anew')
     """
 
     ticks: int
